@@ -14,6 +14,14 @@ pub enum Detail {
     ///
     /// [`open_flags::CLOEXEC`]: crate::events::vocabulary::open_flags::CLOEXEC
     Received(Vec<Received>),
+    /// A supervisor of seccomp was notified of a call (`SECCOMP_IOCTL_NOTIF_RECV`): number of the
+    /// notice, and the task that waits.
+    Notified(u64, i32),
+    /// It has put a descriptor into the task that waits (`SECCOMP_IOCTL_NOTIF_ADDFD`,
+    /// `seccomp_unotify(2)`). Its number there is what the call returned.
+    Added(Added),
+    /// The task enters namespaces of these kinds (clone flags), 0 for any (`setns(2)`).
+    Entered(u32),
     /// Parts that were accepted by `io_submit`, in order.
     Submitted(Vec<Submission>),
     /// Parts that `io_getevents` found complete, in order.
@@ -88,6 +96,17 @@ pub struct Received {
     pub fd: i32,
     /// View of its name in the annotation.
     pub path: Option<u128>,
+}
+
+/// A descriptor that is put into another process; `None` where the text does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Added {
+    /// Number of the notice.
+    pub notice: Option<u64>,
+    /// The descriptor of the supervisor.
+    pub fd: Option<i32>,
+    /// It is closed by execve.
+    pub cloexec: bool,
 }
 
 /// Part of a submission (`struct iocb`, `io_submit(2)`).

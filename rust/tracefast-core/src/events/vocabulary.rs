@@ -284,8 +284,18 @@ pub mod open_flags {
     pub(crate) const NEW: u32 = 1 << 12;
     /// `O_PATH`: nothing can be read or written.
     pub(crate) const PATH: u32 = 1 << 13;
+    /// The descriptors stay in the queue as well (`MSG_PEEK`).
+    pub(crate) const PEEKS: u32 = 1 << 15;
     /// It is a ring that the kernel looks at by itself (`IORING_SETUP_SQPOLL`).
     pub(crate) const POLLS: u32 = 1 << 14;
+}
+
+/// Bits of the internal column `flags` for [`Op::Use`] where it writes.
+pub mod write_flags {
+    /// This write appends (`RWF_APPEND`).
+    pub(crate) const APPEND: u32 = 1;
+    /// This write does not append (`RWF_NOAPPEND`).
+    pub(crate) const NO_APPEND: u32 = 2;
 }
 
 /// Bits of the internal column `flags` for [`Op::Submit`].
@@ -323,5 +333,6 @@ pub mod clone_flags {
     pub const CLONE_VFORK: u32 = 0x4000;
     pub(crate) const CLONE_PARENT: u32 = 0x8000;
     pub const CLONE_THREAD: u32 = 0x1_0000;
+    pub(crate) const CLONE_NEWNS: u32 = 0x2_0000;
     pub const CLONE_NEWPID: u32 = 0x2000_0000;
 }

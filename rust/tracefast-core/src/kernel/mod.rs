@@ -83,6 +83,8 @@ mod rule_tests;
 mod tasks;
 pub(crate) mod transfers;
 
+use std::collections::VecDeque;
+
 use crate::format::Format;
 use crate::kernel::descriptors::messages::{Messages, UnseenMessages};
 use crate::kernel::descriptors::number_in_use::{Occupants, Waiting};
@@ -115,8 +117,10 @@ pub(crate) struct Kernel {
     follows: bool,
     /// Where the log does not show which descriptors messages carry: who sends and receives any.
     unseen: UnseenMessages,
-    /// From here on the kernel may change any file, as a ring of `io_uring` asks.
-    rings: bool,
+    /// Notices that supervisors of seccomp have received, and which tasks wait; the latest last.
+    notices: VecDeque<(u64, i32)>,
+    /// From here on calls may change other files than the log names, if any.
+    unseen_changes: bool,
     waiting: Vec<Waiting>,
     occupants: Occupants,
 }

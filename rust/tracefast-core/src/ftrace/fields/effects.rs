@@ -1,14 +1,15 @@
 //! What single calls do to the traced system, and columns that only they have.
 
-use crate::events::details::Detail;
+use crate::events::details::{Added, Detail};
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags, whence};
+use crate::events::vocabulary::{FileType, Motion, Op, clone_flags, open_flags, whence};
 use crate::ftrace::call::arguments::SplitArguments;
 use crate::ftrace::fields::FieldWriter;
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::rings::{self, Enter};
 use crate::linux::syscalls::flags::{
-    CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+    CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, SECCOMP_IOCTL_NOTIF_ADDFD, TCGETS,
+    TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
@@ -126,6 +127,15 @@ impl FieldWriter<'_> {
                     self.rows.file_type[self.row] = FileType::Char as u8;
                     self.rows.valid[self.row] |= C::FileType.bit();
                 }
+                (Some(SECCOMP_IOCTL_NOTIF_ADDFD), Some(0..)) => {
+                    // The text has only the address of what the call says.
+                    let detail = self.side.detail(Detail::Added(Added::default()));
+                    self.rows.effect[self.row].detail = detail;
+                }
+                (Some(command), Some(0)) if flags::resizes(command) => {
+                    self.rows.effect[self.row].op = Op::Allocate;
+                    self.rows.effect[self.row].number = -1;
+                }
                 _ => {}
             },
             Special::Brk
@@ -152,6 +162,15 @@ impl FieldWriter<'_> {
             Special::Waitid => {
                 let fd = self.int(1).filter(|_| self.int(0) == Some(P_PIDFD));
                 self.fd(fd.map(|fd| fd as i32));
+            }
+            Special::Current if self.shape.motion == Motion::Write => {
+                self.rows.effect[self.row].flags = self.int(5).map_or(0, flags::written);
+            }
+            Special::Setns => {
+                if ret == Some(0) {
+                    let detail = Detail::Entered(self.int(1).unwrap_or(0));
+                    self.rows.effect[self.row].detail = self.side.detail(detail);
+                }
             }
             Special::RingEnter => {
                 let enter = ring_enter(self.split, self.source.bytes);

@@ -175,6 +175,10 @@ pub(crate) fn head_of(
             };
             head.fd = descriptor(split, text, shape.fd);
             head.fd2 = descriptor(split, text, shape.fd2);
+            let int = |at| split.number(text, at).map(|number| number as u32);
+            if shape.special == Special::Ioctl && int(1).is_some_and(syscalls::flags::resizes) {
+                head.op = Op::Allocate;
+            }
             if shape.special == Special::RingEnter {
                 let enter = effects::ring_enter(split, text);
                 if let Some(asks) = enter.asks() {

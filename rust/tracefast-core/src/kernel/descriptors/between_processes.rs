@@ -1,9 +1,9 @@
 //! Descriptors that come from another process: sent through a socket (`SCM_RIGHTS`, unix(7)), or
-//! taken with `pidfd_getfd(2)`.
+//! taken with `pidfd_getfd(2)`, or put there by a supervisor (`seccomp_unotify(2)`).
 
 use std::collections::HashSet;
 
-use crate::events::details::Detail;
+use crate::events::details::{Added, Detail};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::open_flags;
 use crate::kernel::Kernel;
@@ -12,6 +12,9 @@ use crate::kernel::descriptors::messages::Message;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
+
+/// How many notices of seccomp are remembered.
+const NOTICES: usize = 256;
 
 impl Kernel {
     /// `pidfd_getfd`: a copy of a descriptor of another process. It is close-on-exec.
@@ -31,6 +34,40 @@ impl Kernel {
             .and_then(|other| self.tasks.table(other).get(target));
         self.receive(task, fd, file, true);
         self.show(task, fd, row, block);
+    }
+
+    /// A supervisor of seccomp was notified of a call of the task with this id.
+    #[cold]
+    pub(crate) fn notified(&mut self, task: TaskRef, notice: u64, tid: i32) {
+        // In a pid namespace the id is another one.
+        if self.tasks.is_foreign(task) {
+            return;
+        }
+        if self.notices.len() == NOTICES {
+            self.notices.pop_front();
+        }
+        self.notices.push_back((notice, tid));
+    }
+
+    /// It has put a descriptor into the task that waits for it.
+    #[cold]
+    pub(crate) fn added(&mut self, task: TaskRef, row: usize, added: Added, block: &BlockRows<'_>) {
+        let Some(fd) = block.ret(row).and_then(|fd| i32::try_from(fd).ok()) else { return };
+        let file = added.fd.and_then(|fd| self.descriptor(task, fd, || true));
+        let of = self.notices.iter().rev().find(|(notice, _)| Some(*notice) == added.notice);
+        let target = of.and_then(|&(_, tid)| self.tasks.by_tid(tid));
+        if let (Some(target), Some(file)) = (target, file) {
+            self.tasks.receive(target, fd, file, added.cloexec);
+        } else {
+            self.tasks.replace_elsewhere(task, fd);
+        }
+        if added.fd.is_none() {
+            self.tasks.share_descriptions(task);
+        }
+        // The other task may have used it before the call returned.
+        if let Some(file) = file.filter(|_| target.is_none() || block.rows.effect[row].begun) {
+            self.tasks.unordered(file);
+        }
     }
 
     /// A new descriptor for a description of another task; `None`: for one that is not known.
@@ -137,8 +174,17 @@ impl Kernel {
         let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
         let paths: Vec<Option<&[u8]>> =
             received.iter().map(|one| one.path.as_ref().map(|view| block.text_of(view))).collect();
-        let cloexec = block.rows.effect[row].flags & open_flags::CLOEXEC != 0;
-        let message = self.messages.receive(end, &paths);
+        let flags = block.rows.effect[row].flags;
+        let cloexec = flags & open_flags::CLOEXEC != 0;
+        let message = if flags & open_flags::PEEKS != 0 {
+            let message = self.messages.peek(end, &paths);
+            for file in message.iter().flat_map(|message| &message.files).flatten() {
+                self.tasks.files.keep(*file);
+            }
+            message
+        } else {
+            self.messages.receive(end, &paths)
+        };
         if message.is_none() && !received.is_empty() {
             // It may be part of any message.
             for file in self.messages.files() {

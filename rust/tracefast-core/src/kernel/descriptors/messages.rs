@@ -15,7 +15,7 @@ pub(crate) struct End {
 }
 
 /// The descriptions of one message.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Message {
     /// Unique in the log.
     pub number: u64,
@@ -74,9 +74,21 @@ impl Messages {
         self.messages.iter().flat_map(|message| &message.files).flatten().copied()
     }
 
-    /// Removes the oldest message that may be the one received at `to`: with as many descriptions,
-    /// with these names where names are known, through the same pair where pairs are known.
+    /// Removes the message that [`Self::find`] finds.
     pub(crate) fn receive(&mut self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Message> {
+        let at = self.find(to, names)?;
+        self.messages.remove(at)
+    }
+
+    /// The descriptions of that message, which stays in the queue.
+    pub(crate) fn peek(&self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Message> {
+        let at = self.find(to, names)?;
+        self.messages.get(at).cloned()
+    }
+
+    /// The oldest message that may be the one received at `to`: with as many descriptions, with these
+    /// names where names are known, through the same pair where pairs are known.
+    fn find(&self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<usize> {
         let fits = |message: &Message| {
             let through = match (message.from, to) {
                 (Some(from), Some(to)) => from.pair == to.pair && from.second != to.second,
@@ -91,8 +103,7 @@ impl Messages {
                     _ => true,
                 })
         };
-        let at = self.messages.iter().position(fits)?;
-        self.messages.remove(at)
+        self.messages.iter().position(fits)
     }
 }
 

@@ -53,9 +53,9 @@ impl Kernel {
         Some(held)
     }
 
-    /// The kernel may change any file from here on.
-    fn any_file_changes(&mut self) {
-        if !std::mem::replace(&mut self.rings, true) {
+    /// Any file may change from here on, whichever the log names.
+    pub(crate) fn any_file_changes(&mut self) {
+        if !std::mem::replace(&mut self.unseen_changes, true) {
             self.tasks.files.inodes.begin_unseen_changes();
         }
     }

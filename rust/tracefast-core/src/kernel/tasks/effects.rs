@@ -283,6 +283,17 @@ impl Kernel {
                 }
             }
             Detail::Received(_) if done => self.received(task, row, at, block, file),
+            &Detail::Entered(kinds) if done => {
+                if kinds == 0 || kinds & clone_flags::CLONE_NEWPID != 0 {
+                    self.tasks.separate(task);
+                }
+                // There a name is that of another file.
+                if kinds == 0 || kinds & clone_flags::CLONE_NEWNS != 0 {
+                    self.any_file_changes();
+                }
+            }
+            &Detail::Notified(notice, tid) if done => self.notified(task, notice, tid),
+            &Detail::Added(added) if done => self.added(task, row, added, block),
             Detail::Submitted(_) if done => self.submitted(task, row, at, block),
             Detail::Collected(_) if done => self.collected(task, row, at, block),
             _ => {

@@ -58,7 +58,7 @@ struct Task {
     /// It is in another pid namespace than strace: calls that make a task return other numbers
     /// than the lines of the child show (`pid_namespaces(7)`).
     foreign: bool,
-    /// Its children will be: unshare(2) with `CLONE_NEWPID`.
+    /// Its children will be: unshare(2) or `setns(2)` with `CLONE_NEWPID`.
     separates: bool,
 }
 
@@ -478,6 +478,38 @@ impl Tasks {
         if self.unordered {
             self.unordered(file);
         }
+    }
+
+    /// One of the other tasks has a descriptor `fd` now that the log does not show: each of them may.
+    #[cold]
+    pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {
+        let own = self.slots[task].as_ref().map(|task| task.table);
+        for (at, (users, table)) in self.tables.items.iter_mut().enumerate() {
+            if *users > 0 && Some(at) != own {
+                let mut file = OpenFileDescription::inherited(Position::Unknown);
+                file.unordered = true;
+                table.open(&mut self.files, fd, file, false);
+            }
+        }
+    }
+
+    /// Other tasks may use any description of this one.
+    #[cold]
+    pub(crate) fn share_descriptions(&mut self, task: TaskRef) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.lose_order(&mut self.files);
+    }
+
+    /// Its children will be in another pid namespace: `setns(2)`.
+    pub(crate) fn separate(&mut self, task: TaskRef) {
+        if let Some(task) = self.slots[task].as_mut() {
+            task.separates = true;
+        }
+    }
+
+    /// Whether it is in another pid namespace than strace.
+    pub(crate) fn is_foreign(&self, task: TaskRef) -> bool {
+        self.task(task).is_some_and(|task| task.foreign)
     }
 
     /// Ends the sharing of what `flags` (clone flags) names: unshare(2).

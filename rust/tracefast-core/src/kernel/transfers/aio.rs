@@ -146,6 +146,7 @@ impl Kernel {
             };
             let side = Side {
                 write,
+                appends: None,
                 at: if doubtful { At::Elsewhere } else { At::Given },
                 given: part.what.offset,
                 requested: part.what.requested,

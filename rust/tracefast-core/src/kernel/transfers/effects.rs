@@ -3,7 +3,7 @@
 use crate::events::details::Detail;
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{Access, At, EventKind, Motion, Op, Status};
+use crate::events::vocabulary::{Access, At, EventKind, Motion, Op, Status, write_flags};
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::inodes::Inodes;
@@ -93,13 +93,14 @@ impl Kernel {
         let rows = &*block.rows;
         let (column, given) =
             if second { (C::Offset2, rows.offset2[row]) } else { (C::Offset, rows.offset[row]) };
-        let Effect { motion, place, place2, .. } = rows.effect[row];
+        let Effect { motion, place, place2, flags, .. } = rows.effect[row];
         if place == At::Stream && !self.follows {
             self.unseen_message(row, block);
         }
         let rows = &*block.rows;
         let side = Side {
             write: writes(motion, second),
+            appends: (motion == Motion::Write).then(|| appends_itself(flags)).flatten(),
             at: if second { place2 } else { place },
             given: rows.has(row, column).then_some(given),
             requested: rows.has(row, C::Requested).then(|| rows.requested[row]),
@@ -208,6 +209,12 @@ impl Kernel {
             inodes.changed_unopened(id);
         }
     }
+}
+
+/// Whether a write with these [`write_flags`] appends, if they say so.
+#[inline]
+fn appends_itself(flags: u32) -> Option<bool> {
+    if flags == 0 { None } else { Some(flags & write_flags::APPEND != 0) }
 }
 
 /// The file that the path of the row names.

@@ -15,6 +15,8 @@ use crate::kernel::transfers::position::{CallOverlap, Offset, Position, Stream, 
 pub(crate) struct Side {
     /// Data goes into the file, not out of it.
     pub write: bool,
+    /// Whether it appends, if that does not depend on the description (pwritev2(2)).
+    pub appends: Option<bool>,
     /// Where it begins.
     pub at: At,
     /// The offset that the log gives.
@@ -146,7 +148,8 @@ fn moved(
     let now = inodes.tick();
     if let Some(inode) = open.inode {
         let ends = !side.write && side.end == End::Moved(0);
-        if ends || side.write && (open.append || open.may_append || open.switching > 0) {
+        let may_append = open.append || open.may_append || open.switching > 0;
+        if ends || side.write && (may_append || side.appends.is_some()) {
             inodes.check_other_names(inode);
         }
         if side.write && !matches!(side.end, End::Failed | End::Nothing | End::Moved(..=0)) {
@@ -190,9 +193,11 @@ fn meet(
     // Only writes change the size.
     let size_raced = side.write
         && length.is_some_and(|length| length.end(held.and_then(|held| held.resize), since));
-    let append_unclear = side.write && (open.switching > 0 || open.switched > since);
-    let may_append = side.write && open.may_append && !append_unclear;
-    let appends = side.write && (open.append && !may_append || append_unclear);
+    let given = side.appends.filter(|_| side.write);
+    let of_description = side.write && given.is_none();
+    let append_unclear = of_description && (open.switching > 0 || open.switched > since);
+    let may_append = of_description && open.may_append && !append_unclear;
+    let appends = given.unwrap_or(of_description && (open.append && !may_append || append_unclear));
     let moved = match side.end {
         // An append moves the position to the end of the file, wherever that is.
         End::Moved(1..) | End::Unknown if (appends || may_append) && side.at == At::Position => {

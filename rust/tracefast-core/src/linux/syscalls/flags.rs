@@ -1,6 +1,6 @@
 //! Flags in text, by name or by number.
 
-use crate::events::vocabulary::{FileType, clone_flags, open_flags};
+use crate::events::vocabulary::{FileType, clone_flags, open_flags, write_flags};
 use crate::text::number;
 
 /// Flags of open(2) in the numbering of x86; ARM has another bit for directories.
@@ -16,7 +16,6 @@ const O_PATH: u32 = 0x20_0000;
 /// The bit of its own only: the kernel's `O_TMPFILE` includes that of directories (open(2)).
 const O_TMPFILE: u32 = 0x40_0000;
 
-const CLONE_NEWNS: u32 = 0x2_0000;
 const CLONE_NEWUSER: u32 = 0x1000_0000;
 /// Commands of ioctl that only succeed for terminals, numbered as on most machines.
 pub(crate) const TCGETS: u32 = 0x5401;
@@ -27,6 +26,8 @@ const FALLOC_FL_ZERO_RANGE: u32 = 0x10;
 const FALLOC_FL_INSERT_RANGE: u32 = 0x20;
 const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
 const FALLOC_FL_WRITE_ZEROES: u32 = 0x80;
+const RWF_APPEND: u32 = 0x10;
+const RWF_NOAPPEND: u32 = 0x20;
 const PROT_WRITE: u32 = 0x2;
 const MAP_PRIVATE: u32 = 0x2;
 /// The bits that say whether changes are private or shared.
@@ -151,7 +152,7 @@ pub(crate) fn clone_bit(name: &[u8]) -> u32 {
         b"CLONE_VFORK" => clone_flags::CLONE_VFORK,
         b"CLONE_PARENT" => clone_flags::CLONE_PARENT,
         b"CLONE_THREAD" => clone_flags::CLONE_THREAD,
-        b"CLONE_NEWNS" => CLONE_NEWNS,
+        b"CLONE_NEWNS" => clone_flags::CLONE_NEWNS,
         b"CLONE_NEWPID" => clone_flags::CLONE_NEWPID,
         b"CLONE_NEWUSER" => CLONE_NEWUSER,
         _ => 0,
@@ -163,7 +164,7 @@ pub(crate) fn clone_bit(name: &[u8]) -> u32 {
 pub(crate) fn unshared(flags: u32) -> u32 {
     let kept = clone_flags::CLONE_FS | clone_flags::CLONE_FILES | clone_flags::CLONE_NEWPID;
     let kept = flags & kept;
-    let namespace = flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0;
+    let namespace = flags & (clone_flags::CLONE_NEWNS | CLONE_NEWUSER) != 0;
     if namespace { kept | clone_flags::CLONE_FS } else { kept }
 }
 
@@ -179,6 +180,42 @@ pub(crate) fn fallocate_bit(name: &[u8]) -> u32 {
         _ => FALLOC_FL_KEEP_SIZE,
     }
 }
+
+/// The bit of a name in the flags of pwritev2.
+pub(crate) fn rwf_bit(name: &[u8]) -> u32 {
+    match name {
+        b"RWF_APPEND" => RWF_APPEND,
+        b"RWF_NOAPPEND" => RWF_NOAPPEND,
+        _ => 0,
+    }
+}
+
+/// What pwritev2(2) with these flags does, as [`write_flags`].
+pub(crate) fn written(flags: u32) -> u32 {
+    let bit = |bit, meaning| if flags & bit != 0 { meaning } else { 0 };
+    bit(RWF_APPEND, write_flags::APPEND) | bit(RWF_NOAPPEND, write_flags::NO_APPEND)
+}
+
+/// Commands of ioctl that change the length of a file: it takes data over from another one
+/// (`FICLONE`, `FICLONERANGE`), or XFS moves its end (`XFS_IOC_ALLOCSP`, `XFS_IOC_FREESP` and those
+/// with 64 bits).
+pub(crate) fn resizes(command: u32) -> bool {
+    matches!(
+        command,
+        0x4004_9409 | 0x4020_940d | 0x4030_580a | 0x4030_580b | 0x4030_5824 | 0x4030_5825
+    )
+}
+
+/// The same by name. strace lists all names of a number: `BTRFS_IOC_CLONE or FICLONE`.
+pub(crate) fn resizes_by_name(command: &[u8]) -> bool {
+    [&b"FICLONE"[..], b"IOC_CLONE", b"IOC_ALLOCSP", b"IOC_FREESP"]
+        .iter()
+        .any(|name| memchr::memmem::find(command, name).is_some())
+}
+
+/// Commands of ioctl for supervisors of seccomp (`seccomp_unotify(2)`).
+pub(crate) const SECCOMP_IOCTL_NOTIF_RECV: u32 = 0xc050_2100;
+pub(crate) const SECCOMP_IOCTL_NOTIF_ADDFD: u32 = 0x4018_2103;
 
 /// Memory with this protection may be written to.
 pub(crate) fn is_writable(protection: u32) -> bool {

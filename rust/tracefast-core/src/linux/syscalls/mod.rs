@@ -158,6 +158,8 @@ pub(crate) enum Special {
     Events,
     /// The first argument says whether the second is a descriptor.
     Waitid,
+    /// It enters a namespace, whose kind the second argument says.
+    Setns,
     /// The flags of a new ring of `io_uring` are in a structure.
     RingSetup,
     /// It submits what is in the ring.

@@ -198,7 +198,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("osf_wait4", does(COLLECTS)),
     ("waitpid", does(COLLECTS)),
     ("waitid", does(COLLECTS).special(Special::Waitid)),
-    ("setns", Shape::fd(0)),
+    ("setns", Shape::fd(0).special(Special::Setns)),
     ("io_uring_setup", ANON.special(Special::RingSetup).cloexec(Always)),
     ("io_uring_enter", Shape::fd(0).special(Special::RingEnter)),
     ("io_uring_register", Shape::fd(0).special(Special::RingRegister)),

@@ -1,16 +1,19 @@
 //! The effects of particular calls on the process, and columns that only those calls have.
 
+use crate::events::details::Detail;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
+use crate::events::vocabulary::{FileType, Motion, Op, clone_flags, open_flags};
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::rings::{self, Enter};
 use crate::linux::syscalls::flags::{
-    CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+    CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, SECCOMP_IOCTL_NOTIF_ADDFD,
+    SECCOMP_IOCTL_NOTIF_RECV, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
 use crate::strace::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
+use crate::strace::fields::scm_rights;
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::number;
 use crate::text::search;
@@ -164,6 +167,21 @@ impl FieldWriter<'_> {
                     && split.get(text, 0).is_some_and(|kind| is_constant(kind, b"P_PIDFD", 3))
                 {
                     self.descriptor(split.start(1), false);
+                }
+            }
+            Special::Current if self.shape.motion == Motion::Write => {
+                let split = Split::new(text, MAX_ARGS);
+                // As raw registers of 32 bits the offset takes two.
+                let last = (split.len() as u8).checked_sub(1).filter(|&last| last > 3);
+                let given = last.and_then(|last| split.get(text, last)).unwrap_or_default();
+                self.rows.effect[row].flags = flags::written(flags::mask(given, flags::rwf_bit));
+            }
+            Special::Setns => {
+                if ret == Some(0) {
+                    let kinds = Split::new(text, 1);
+                    let kinds = kinds.get(text, 1).unwrap_or_default();
+                    let detail = Detail::Entered(flags::mask(kinds, flags::clone_bit));
+                    self.rows.effect[row].detail = self.side.detail(detail);
                 }
             }
             Special::RingEnter => {
@@ -337,11 +355,24 @@ impl FieldWriter<'_> {
     /// terminals only.
     fn ioctl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
-        if ret != Some(0) {
-            return;
-        }
+        let Some(ret) = ret else { return };
         let split = Split::new(text, 1);
         let Some(command) = split.get(text, 1) else { return };
+        // The lengths of the structures are part of the numbers, so they are those of 64 bits.
+        if is_constant(command, b"SECCOMP_IOCTL_NOTIF_ADDFD", SECCOMP_IOCTL_NOTIF_ADDFD.into()) {
+            let added = scm_rights::added(text);
+            self.rows.effect[self.row].detail = self.side.detail(Detail::Added(added));
+        }
+        if ret != 0 {
+            return;
+        }
+        if is_constant(command, b"SECCOMP_IOCTL_NOTIF_RECV", SECCOMP_IOCTL_NOTIF_RECV.into())
+            && let Some((notice, tid)) = scm_rights::notified(text)
+        {
+            let detail = self.side.detail(Detail::Notified(notice, tid));
+            self.rows.effect[self.row].detail = detail;
+            return;
+        }
         // strace lists all names of a number that several devices use: `SNDCTL_TMR_TIMEBASE or
         // TCGETS`.
         let terminal = command.ends_with(b"TCGETS")
@@ -353,6 +384,11 @@ impl FieldWriter<'_> {
                 self.rows.file_type[self.row] = FileType::Char as u8;
                 self.rows.valid[self.row] |= C::FileType.bit();
             }
+            return;
+        }
+        if resizes(command) {
+            self.rows.effect[self.row].op = Op::Allocate;
+            self.rows.effect[self.row].number = -1;
             return;
         }
         let mark = is_constant(command, b"FIOCLEX", 0x5451);
@@ -407,6 +443,17 @@ fn keeps(args: &[u8]) -> bool {
     let command = split.get(args, 1).unwrap_or_default();
     let (number, n) = number::c_integer(command);
     if n > 0 { rings::keeps_by_number(number as u32) } else { rings::keeps(command) }
+}
+
+/// Whether a command of ioctl changes the length of a file.
+fn resizes(command: &[u8]) -> bool {
+    let (number, n) = number::c_integer(command);
+    if n > 0 { flags::resizes(number as u32) } else { flags::resizes_by_name(command) }
+}
+
+/// Whether `ioctl(4, FICLONE, 3)` does.
+pub(crate) fn ioctl_resizes(args: &[u8]) -> bool {
+    Split::new(args, 1).get(args, 1).is_some_and(resizes)
 }
 
 /// The status flags as [`Op::SetStatus`] stores them.

@@ -101,6 +101,7 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
     let mut head = EntryEffect { op: shape.op, motion: shape.motion, ..EntryEffect::default() };
     match shape.special {
         Special::Fallocate => head.op = Op::Allocate,
+        Special::Ioctl if effects::ioctl_resizes(args) => head.op = Op::Allocate,
         Special::Fcntl => {
             if let Some(status) = effects::new_status(args) {
                 (head.op, head.flags) = (Op::SetStatus, status);

@@ -1,15 +1,17 @@
 //! Descriptors passed over sockets: `SCM_RIGHTS` control messages (unix(7)) of `sendmsg` and
-//! `recvmsg`.
+//! `recvmsg`. And those that supervisors of seccomp put into other processes.
 
-use crate::events::details::{Detail, Received};
+use crate::events::details::{Added, Detail, Received};
 use crate::events::vocabulary::{Motion, open_flags};
-use crate::linux::syscalls::{Count, Shape};
+use crate::linux::syscalls::{Count, Shape, flags};
 use crate::strace::arguments::{self, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
 use crate::strace::fields::vectors::{ByteRange, Elements, key_len};
 use crate::strace::fields::writer::{FieldWriter, fd_number};
+use crate::text::number;
 use crate::text::search;
 
+const MSG_PEEK: u32 = 0x2;
 const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
 
 /// Whether there may be a control message with descriptors. The end of the text shows for most
@@ -97,6 +99,52 @@ fn control(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
     }
 }
 
+/// The fields of the structure that an ioctl has as its third argument, by `NAME=`.
+fn fields(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let split = Split::new(text, 2);
+    let range = split.get(text, 2).map(|_| (split.start(2), split.end(2)));
+    let fields = range.and_then(|range| Elements::structure(text, range));
+    fields.into_iter().flatten().flatten().map(|(start, end)| {
+        let at = start + key_len(&text[start..end]);
+        (&text[start..at], &text[at..end])
+    })
+}
+
+/// Reads `ioctl(6, SECCOMP_IOCTL_NOTIF_RECV, {id=0x22ed, pid=9823, …})`.
+#[cold]
+pub(crate) fn notified(text: &[u8]) -> Option<(u64, i32)> {
+    let (mut notice, mut tid) = (None, None);
+    for (name, value) in fields(text) {
+        match name {
+            b"id=" => notice = Some(number::c_integer(value).0 as u64),
+            b"pid=" => tid = number::whole_integer(value).and_then(|pid| i32::try_from(pid).ok()),
+            _ => {}
+        }
+    }
+    Some((notice?, tid?))
+}
+
+/// Reads `ioctl(6, SECCOMP_IOCTL_NOTIF_ADDFD, {id=0x22ed, flags=0, srcfd=5, newfd=0,
+/// newfd_flags=O_CLOEXEC})`.
+#[cold]
+pub(crate) fn added(text: &[u8]) -> Added {
+    let mut added = Added::default();
+    for (name, value) in fields(text) {
+        match name {
+            b"id=" => added.notice = Some(number::c_integer(value).0 as u64),
+            b"srcfd=" => {
+                let (fd, n) = fd_number(value);
+                added.fd = (n > 0).then_some(fd);
+            }
+            b"newfd_flags=" => {
+                added.cloexec = flags::opened(value) & open_flags::CLOEXEC != 0;
+            }
+            _ => {}
+        }
+    }
+    added
+}
+
 impl FieldWriter<'_> {
     /// Records the descriptors in the messages of the call. Received ones may be marked
     /// close-on-exec.
@@ -118,8 +166,12 @@ impl FieldWriter<'_> {
         let detail = if received {
             let position = if matches!(self.shape.count, Count::Message(_)) { 2 } else { 3 };
             let flags = Flags::at(text, None, position);
+            let effect = &mut self.rows.effect[self.row];
             if flags.has(b"MSG_CMSG_CLOEXEC", 9, MSG_CMSG_CLOEXEC) {
-                self.rows.effect[self.row].flags = open_flags::CLOEXEC;
+                effect.flags |= open_flags::CLOEXEC;
+            }
+            if flags.has(b"MSG_PEEK", 5, MSG_PEEK) {
+                effect.flags |= open_flags::PEEKS;
             }
             let view = |&(fd, end): &(i32, usize)| Received { fd, path: self.annotated_name(end) };
             Detail::Received(found.iter().map(view).collect())
