@@ -115,15 +115,13 @@ line-7       (      6) [000] .....  2881.879258: sys_close(fd: 0x3)
 fn a_record_has_one_stack_of_each_kind() {
     let columns = "            bash-8       [001] .....  2881.87";
     let stack = |kind: &str, frame: &str| format!("{columns}9172: <{kind}>\n => {frame}\n");
-    for (record, end) in [
-        ("sys_lseek(fd: 3, offset: 0, whence: 1)", ""),
-        ("sched_waking: comm=x pid=9", ""),
-        ("sys_close(fd: 3)", "sys_close -> 0x0"),
+    for records in [
+        &["sys_lseek(fd: 3, offset: 0, whence: 1)"][..],
+        &["sched_waking: comm=x pid=9"],
+        &["sys_close(fd: 3)", "sys_close -> 0x0"],
     ] {
-        let mut log = format!("# tracer: nop\n{columns}9171: {record}\n");
-        if !end.is_empty() {
-            log += &format!("{columns}9171: {end}\n");
-        }
+        let records = records.iter().map(|record| format!("{columns}9171: {record}\n"));
+        let mut log = "# tracer: nop\n".to_owned() + &records.collect::<String>();
         log += &stack("stack trace", "a");
         log += &stack("user stack trace", "b");
         log += &stack("stack trace", "c");
