@@ -210,6 +210,10 @@ class Log:
             maker = root.birth[1] if root.birth else root.guardian
             parent = self.tasks[maker].process if maker else None
             process.parent = None if parent is process else parent
+        for process in self.processes:
+            # The first one of a circle was created by none of the others.
+            if id(process) in ancestors(process):
+                process.parent = None
 
     def _process(self, task: Task, current: dict[tuple, Process]) -> Process:
         """Give the process of a task that is no thread of a known one; perhaps a new process."""
@@ -453,6 +457,16 @@ class Log:
             ):
                 found = (at, status, row["name"])
         return found
+
+
+def ancestors(process: Process) -> set[int]:
+    """Give the identities of the process that created a process, of the one that created it …."""
+    found: set[int] = set()
+    parent = process.parent
+    while parent is not None and id(parent) not in found:
+        found.add(id(parent))
+        parent = parent.parent
+    return found
 
 
 def is_exit_event(row: Row) -> bool:

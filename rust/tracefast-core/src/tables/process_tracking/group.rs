@@ -29,15 +29,43 @@ const NONE: u32 = u32::MAX;
 /// All processes, in the order of their first sign in the log.
 pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
     let (mut all, by_task) = Grouping::new(tasks).run();
-    let parents: Vec<_> = all.iter().map(|process| parent(tasks, &by_task, process)).collect();
+    let mut parents: Vec<_> = all.iter().map(|process| parent(tasks, &by_task, process)).collect();
+    cut_circles(&mut parents);
     for (at, parent) in parents.into_iter().enumerate() {
-        let Some(parent) = parent.filter(|&parent| parent as usize != at) else { continue };
+        let Some(parent) = parent else { continue };
         all[at].parent = Some(parent);
         if let Some(parent) = all.get_mut(parent as usize) {
             parent.children = parent.children.saturating_add(1);
         }
     }
     all
+}
+
+/// No process is its own ancestor: where a damaged log says so, the process that it shows first was
+/// created by none of them.
+fn cut_circles(parents: &mut [Option<u32>]) {
+    // By process, the walk that has come by it first, from the process of that number.
+    let mut walks = vec![NONE; parents.len()];
+    for start in 0..parents.len() as u32 {
+        let mut at = start;
+        while walks.get(at as usize) == Some(&NONE) {
+            walks[at as usize] = start;
+            let Some(parent) = parents[at as usize] else { break };
+            at = parent;
+        }
+        if parents
+            .get(at as usize)
+            .is_none_or(|parent| parent.is_none() || walks[at as usize] != start)
+        {
+            continue;
+        }
+        let (mut first, mut next) = (at, parents[at as usize]);
+        while let Some(process) = next.filter(|&process| process != at) {
+            first = first.min(process);
+            next = parents[process as usize];
+        }
+        parents[first as usize] = None;
+    }
 }
 
 /// By task, the number of its process. The idle task has none.
