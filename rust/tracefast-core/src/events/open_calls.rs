@@ -200,6 +200,10 @@ impl OpenCalls {
 
     /// Task `by` goes on under the id `tid`. Only the serial stage knows the calls of both.
     pub(crate) fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
+        if tid.is_none() {
+            // The line has no pid: its task may be any of those that have calls open.
+            self.flush(parsed);
+        }
         for task in [Some(by), tid] {
             self.forget(task, parsed);
         }
