@@ -21,6 +21,7 @@
 #![allow(clippy::format_push_string)] // Nothing here is fast, all of it plain.
 
 pub mod checks;
+pub mod columns;
 pub mod compare;
 pub mod ftrace;
 pub mod made;

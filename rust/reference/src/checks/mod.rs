@@ -11,12 +11,14 @@ mod ftrace_functions;
 mod ftrace_headers;
 mod ftrace_logs;
 mod pipeline;
+mod rows;
 mod strace_arguments;
 mod strace_escapes;
 mod strace_halves;
 mod strace_lines;
+mod tables;
 
-pub use accounting::accounting;
+pub use accounting::{accounting, invariants};
 pub use blocks::blocks;
 pub use ftrace_calls::ftrace_calls;
 pub use ftrace_fields::ftrace_fields;

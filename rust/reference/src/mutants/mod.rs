@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)] // A failing case is shown.
 
 pub mod ftrace;
+pub mod logs;
 
 /// Real lines; some of them belong together.
 pub const SEEDS: [&str; 5] = [
