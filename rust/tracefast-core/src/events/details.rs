@@ -14,6 +14,10 @@ pub enum Detail {
     ///
     /// [`open_flags::CLOEXEC`]: crate::events::vocabulary::open_flags::CLOEXEC
     Received(Vec<Received>),
+    /// The process will submit asynchronous transfers (`io_setup(2)`).
+    AioSetup,
+    /// Names refer to other files from here on (mount(2)).
+    Mounted,
     /// A supervisor of seccomp was notified of a call (`SECCOMP_IOCTL_NOTIF_RECV`): number of the
     /// notice, and the task that waits.
     Notified(u64, i32),

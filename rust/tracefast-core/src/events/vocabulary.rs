@@ -212,7 +212,8 @@ pub enum Op {
     Link,
     /// The file that `fd` or `path` names has the length in column `size`.
     Truncate,
-    /// The file of `fd` has at least `number` bytes; −1: any number.
+    /// The file of `fd` has at least `number` bytes; −1: any number. With `flags` 1 it has so many
+    /// bytes more than before, or less.
     Allocate,
     /// Sets up a program that was just started, which every C library and runtime does.
     SetUp,

@@ -166,6 +166,16 @@ impl FieldWriter<'_> {
             Special::Current if self.shape.motion == Motion::Write => {
                 self.rows.effect[self.row].flags = self.int(5).map_or(0, flags::written);
             }
+            Special::Mount | Special::Unmount => {
+                if ret == Some(0) {
+                    self.rows.effect[self.row].detail = self.side.detail(Detail::Mounted);
+                }
+            }
+            Special::AioSetup => {
+                if ret == Some(0) {
+                    self.rows.effect[self.row].detail = self.side.detail(Detail::AioSetup);
+                }
+            }
             Special::Setns => {
                 if ret == Some(0) {
                     let detail = Detail::Entered(self.int(1).unwrap_or(0));
@@ -197,7 +207,6 @@ impl FieldWriter<'_> {
             | Special::Events
             | Special::Getcwd
             | Special::How
-            | Special::Mount
             | Special::RingSetup
             | Special::Submission => {}
         }
@@ -243,9 +252,12 @@ impl FieldWriter<'_> {
     fn fallocate(&mut self, ret: Option<i64>) {
         let row = self.row;
         let known = self.rows.has(row, C::Offset) && self.rows.has(row, C::Requested);
-        if ret == Some(0) && self.int(1).is_some_and(flags::shifts) {
-            self.rows.effect[row].op = Op::Allocate;
-            self.rows.effect[row].number = -1;
+        if let Some(mode) = self.int(1).filter(|&mode| ret == Some(0) && flags::shifts(mode)) {
+            let by = self.rows.has(row, C::Requested).then(|| self.rows.requested[row]);
+            let effect = &mut self.rows.effect[row];
+            effect.op = Op::Allocate;
+            effect.flags = by.is_some().into();
+            effect.number = by.map_or(-1, |by| flags::shifted(mode, by));
         } else if ret == Some(0) && known && self.int(1).is_some_and(flags::allocates) {
             let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
             if let Some(end) = end {

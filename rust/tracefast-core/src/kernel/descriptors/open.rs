@@ -44,6 +44,7 @@ impl Kernel {
         let mut file = OpenFileDescription::new(path, id, file_type);
         if by_name {
             self.tasks.expect_set_up(task);
+            self.tasks.opens(task);
             self.follow(task, row, block, &mut file, name);
             let types = &mut self.tasks.files.inodes.types;
             match (file.id, file.file_type) {

@@ -43,6 +43,8 @@ pub(crate) struct Left {
     pub changed: Moment,
     /// See [`Inode::created`].
     pub created: Moment,
+    /// Its size, and until when that was proved.
+    size: Option<(i64, Moment)>,
 }
 
 /// How many closed files are remembered, for calls that were under way when they changed.
@@ -81,18 +83,34 @@ pub(crate) struct Inodes {
     pub appended: Vec<InodeRef>,
     /// The log does not show the order of changes.
     unordered: bool,
+    /// The log has all calls of a program and of what it starts, so sizes hold while files are
+    /// closed.
+    pub remembers: bool,
 }
 
 impl Inodes {
     /// The file with this identity, made if it is not open yet, for a description that was just
     /// opened; one user more.
     pub(crate) fn open(&mut self, id: u64) -> InodeRef {
-        let mut since = self.forgotten;
+        let (mut since, mut size) = (self.forgotten, None);
         if self.left_bits & bit(id) != 0 {
-            let left = self.left.iter().filter(|left| left.id == id).map(|left| left.changed);
-            since = left.max().map_or(since, |at| at.max(since));
+            for left in self.left.iter().filter(|left| left.id == id) {
+                (since, size) = (since.max(left.changed), left.size);
+            }
         }
-        self.user(id, since)
+        let size = size.filter(|_| self.remembers && !self.unordered && self.find(id).is_none());
+        let at = self.user(id, since);
+        if let (Some(size), Some(inode)) = (size, self.get(at)) {
+            inode.length.restore(size);
+        }
+        at
+    }
+
+    /// Names may be those of other files from here on, so the sizes of closed files are forgotten.
+    pub(crate) fn forget_sizes(&mut self) {
+        for left in &mut self.left {
+            left.size = None;
+        }
     }
 
     /// The same for an older description: calls on it may be under way that the file does not know
@@ -163,10 +181,12 @@ impl Inodes {
         inode.refs -= 1;
         if inode.refs == 0 {
             let (id, changed, created) = (inode.id, inode.length.changed(), inode.created);
+            let size = inode.length.to_restore();
             if inode.appended {
                 self.appended.retain(|&appended| appended != at);
             }
-            self.leave(Left { id, changed, created });
+            let size = size.filter(|_| self.remembers);
+            self.leave(Left { id, changed, created, size });
             self.by_id.remove(&id);
             self.open[at as usize] = None;
             self.free.push(at);
@@ -182,7 +202,7 @@ impl Inodes {
     /// A file changed that is not open.
     pub(crate) fn changed_unopened(&mut self, id: u64) {
         self.note_change(id, self.now);
-        self.leave(Left { id, changed: self.now, created: 0 });
+        self.leave(Left { id, changed: self.now, created: 0, size: None });
     }
 
     /// Remembers when a closed file changed: calls under way may have opened it before.

@@ -31,6 +31,8 @@ pub(crate) enum Change {
     Reach(i64),
     /// The file has this size.
     Cut(i64),
+    /// The file has so many bytes more, or less.
+    Shift(i64),
     /// The file may be longer now.
     Longer,
     /// The file may be longer or shorter now.
@@ -80,6 +82,8 @@ pub(crate) struct Length {
     last_writer: u32,
     /// When the size became known or last changed.
     size_since: Moment,
+    /// A call in the log gave it a length, so it is probably nobody else's.
+    own: bool,
     /// Until then, no file that may be the same one under another name has changed.
     proved: Moment,
 }
@@ -107,8 +111,20 @@ impl Length {
             cut: 0,
             last_writer: 0,
             size_since: 0,
+            own: false,
             proved: born,
         }
+    }
+
+    /// What it was when the file was closed, and until when that was proved.
+    pub(crate) fn restore(&mut self, (size, proved): (i64, Moment)) {
+        (self.size, self.size_since, self.appender) = (Some(size), self.born, Appender::Several);
+        (self.own, self.proved) = (true, proved);
+    }
+
+    /// What to restore when the file is opened again.
+    pub(crate) fn to_restore(&self) -> Option<(i64, Moment)> {
+        Some((self.size.filter(|_| self.own)?, self.proved))
     }
 
     /// Calls that began before `born` may have changed it unseen.
@@ -214,8 +230,9 @@ impl Length {
             self.proved = now;
         }
         self.last_writer = 0;
+        self.own |= matches!(change, Change::Cut(_));
         (self.changed, self.size_since) = (now, now);
-        if matches!(change, Change::Cut(_) | Change::Any) {
+        if matches!(change, Change::Cut(_) | Change::Any | Change::Shift(..0)) {
             self.cut = now;
         }
         self.did |= match change {
@@ -226,6 +243,9 @@ impl Length {
         let appender = std::mem::replace(&mut self.appender, Appender::Several);
         self.size = match (change, self.size) {
             (Change::Cut(size), _) if !raced => Some(size),
+            (Change::Shift(by), Some(size)) if !raced => {
+                size.checked_add(by).filter(|&size| size >= 0)
+            }
             (Change::Append(bytes, _), Some(size)) if !raced || self.did == APPENDED => {
                 Some(size.saturating_add(bytes))
             }

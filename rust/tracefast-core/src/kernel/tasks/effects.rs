@@ -112,7 +112,10 @@ impl Kernel {
                 }
             }
             (Op::SetUp, ..) => self.tasks.space(task).set_up(),
-            (Op::Unshare, ..) if done => self.tasks.unshare(task, effect.flags),
+            (Op::Unshare, ..) if done => {
+                self.tasks.files.inodes.forget_sizes();
+                self.tasks.unshare(task, effect.flags);
+            }
             (Op::Gone, ..) if effect.flags & gone_flags::NAMED != 0 => self.tasks.exited(tid),
             (Op::Gone, ..) => {
                 self.forget(tid);
@@ -123,6 +126,7 @@ impl Kernel {
                 self.tasks.directories(task).enter(path);
             }
             (Op::Chroot, ..) if done => {
+                self.tasks.files.inodes.forget_sizes();
                 let path = block.path(row, false).filter(|path| path.starts_with(b"/"));
                 let path = path.filter(|path| **path != *b"/" && path.len() <= LONGEST);
                 self.tasks.directories(task).root = path;
@@ -134,10 +138,12 @@ impl Kernel {
             }
             (Op::Rename, ..) if done => {
                 self.renamed = true;
+                self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
                 self.rename(row, block, names, effect.flags == 1);
             }
             (Op::Unlink, ..) if done => {
+                self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
@@ -283,6 +289,8 @@ impl Kernel {
                 }
             }
             Detail::Received(_) if done => self.received(task, row, at, block, file),
+            Detail::AioSetup if done => self.expect_submissions(),
+            Detail::Mounted if done => self.tasks.files.inodes.forget_sizes(),
             &Detail::Entered(kinds) if done => {
                 if kinds == 0 || kinds & clone_flags::CLONE_NEWPID != 0 {
                     self.tasks.separate(task);

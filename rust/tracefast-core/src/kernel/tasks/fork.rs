@@ -52,7 +52,9 @@ impl Tasks {
     pub(crate) fn forking(&mut self, task: TaskRef, flags: u32) {
         let (parent, _) = self.identity(task);
         self.forking.retain(|forking| forking.parent != parent);
-        self.forks = true;
+        if !std::mem::replace(&mut self.forks, true) {
+            self.files.inodes.remembers = false;
+        }
         self.forking.push_back(Forking { parent, flags, child: None, confirmed: false });
     }
 

@@ -377,9 +377,19 @@ impl Tasks {
         }
     }
 
+    /// The task opens a file. Without `-f` no child does, and the log does not show what children
+    /// write.
+    #[inline]
+    pub(crate) fn opens(&mut self, task: TaskRef) {
+        if self.followed && !self.files.inodes.remembers {
+            self.files.inodes.remembers = self.identity(task).0 != 0;
+        }
+    }
+
     /// A program was started. If strace started it, it follows all tasks from there on.
     pub(crate) fn started(&mut self) {
         self.followed |= self.next == 1;
+        self.files.inodes.remembers = self.followed && !self.forks;
     }
 
     /// A number of its address space, unique among the live ones.

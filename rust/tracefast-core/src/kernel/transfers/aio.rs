@@ -22,6 +22,8 @@ struct Part {
     /// Address space of the submitter: `data` has a meaning only there.
     space: usize,
     what: Submission,
+    /// It may have completed already: one that looks the same has.
+    doubtful: bool,
     held: Option<Held>,
     since: Moment,
     task: u32,
@@ -38,25 +40,61 @@ const PARTS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct Aio {
     parts: VecDeque<Part>,
+    /// Submissions are in the log.
+    seen: bool,
+    /// A process will submit some. If the log has none, they were not traced: strace's class `%desc`
+    /// does not have them.
+    expected: bool,
 }
 
 impl Aio {
-    /// Finds the part that has completed; and whether it may be another one, which does something
-    /// else.
-    fn find(&mut self, space: usize, done: Completion) -> Option<(Part, bool)> {
-        let fits = |part: &Part| part.space == space && part.what.data == done.data;
-        let at = self.parts.iter().position(fits)?;
-        let first = &self.parts[at];
-        let mut doubtful = false;
+    /// Takes out the part that has completed; it is `doubtful` if that may be another one, which
+    /// does something else. `whole`: all parts with this tag have completed, and have moved all that
+    /// they were to move.
+    fn take(&mut self, space: usize, done: Completion, whole: bool) -> Option<Part> {
         // `data` need not be unique: many programs leave it at 0.
-        for other in self.parts.iter().skip(at + 1).take(64).filter(|part| fits(part)) {
-            doubtful |= other.what != first.what;
+        let fits = |part: &Part| part.space == space && part.what.data == done.data;
+        if whole {
+            let same = |part: &Part| fits(part) && part.what.requested == Some(done.result);
+            let at = self.parts.iter().position(same)?;
+            let part = self.parts.remove(at)?;
+            return Some(Part { doubtful: false, ..part });
         }
-        self.parts.remove(at).map(|part| (part, doubtful))
+        let at = self.parts.iter().position(fits)?;
+        let mut part = self.parts.remove(at)?;
+        let others = self.parts.iter_mut().skip(at).filter(|part| fits(part));
+        for other in others.filter(|other| other.what != part.what) {
+            (part.doubtful, other.doubtful) = (true, true);
+        }
+        Some(part)
+    }
+
+    /// Whether all parts with the tag of `done` are among these completions, and have moved all that
+    /// they were to move. Then it does not matter which completion is whose: none moves more than it
+    /// was to.
+    fn are_whole(&self, space: usize, done: &[Completion], data: u64) -> bool {
+        let fits = |part: &&Part| part.space == space && part.what.data == data;
+        if self.parts.iter().filter(fits).any(|part| part.doubtful) {
+            return false;
+        }
+        let mut asked: Vec<_> = self.parts.iter().filter(fits).map(|p| p.what.requested).collect();
+        let moved = done.iter().filter(|done| done.data == data).map(|done| Some(done.result));
+        let mut moved: Vec<_> = moved.collect();
+        asked.sort_unstable();
+        moved.sort_unstable();
+        asked == moved && asked.iter().all(Option::is_some)
     }
 }
 
 impl Kernel {
+    /// `io_setup`: until the log shows a submission, writes may be missing.
+    #[cold]
+    pub(crate) fn expect_submissions(&mut self) {
+        if !self.aio.seen && !std::mem::replace(&mut self.aio.expected, true) {
+            self.tasks.files.inodes.begin_unseen_changes();
+        }
+    }
+
     /// `io_submit` returned: its parts are under way.
     pub(crate) fn submitted(
         &mut self,
@@ -66,6 +104,9 @@ impl Kernel {
         block: &BlockRows<'_>,
     ) {
         let Some(Detail::Submitted(parts)) = block.side.details.get(detail) else { return };
+        if !std::mem::replace(&mut self.aio.seen, true) && self.aio.expected {
+            self.tasks.files.inodes.end_unseen_changes();
+        }
         let rows = &*block.rows;
         let space = self.tasks.address_space_number(task);
         for &what in parts {
@@ -76,6 +117,7 @@ impl Kernel {
             self.aio.parts.push_back(Part {
                 space,
                 what,
+                doubtful: false,
                 held,
                 since: block.since,
                 task: block.whose.task,
@@ -103,25 +145,22 @@ impl Kernel {
         let Some(Detail::Collected(done)) = block.side.details.get(detail) else { return };
         let done = done.clone();
         let space = self.tasks.address_space_number(task);
-        for done in done {
-            let part = self.aio.find(space, done);
+        let whole: Vec<bool> =
+            done.iter().map(|one| self.aio.are_whole(space, &done, one.data)).collect();
+        for (done, whole) in done.into_iter().zip(whole) {
+            let part = self.aio.take(space, done, whole);
             self.part(row, done, part, block);
         }
     }
 
-    fn part(
-        &mut self,
-        of: usize,
-        done: Completion,
-        part: Option<(Part, bool)>,
-        block: &mut BlockRows<'_>,
-    ) {
-        let name = part.as_ref().map(|(part, _)| part.what.call.text());
+    fn part(&mut self, of: usize, done: Completion, part: Option<Part>, block: &mut BlockRows<'_>) {
+        let name = part.as_ref().map(|part| part.what.call.text());
         let row = block.insert(of, EventKind::Aio, name);
         let ended = ended(block, of);
         outcome(block, row, done.result);
         block.complete(row);
-        let Some((part, doubtful)) = part else { return };
+        let Some(part) = part else { return };
+        let doubtful = part.doubtful;
         submitter(&part, ended, row, block);
         let Some(held) = part.held else { return };
         let file = held.file;
@@ -146,6 +185,7 @@ impl Kernel {
             };
             let side = Side {
                 write,
+                copies: false,
                 appends: None,
                 at: if doubtful { At::Elsewhere } else { At::Given },
                 given: part.what.offset,

@@ -100,6 +100,7 @@ impl Kernel {
         let rows = &*block.rows;
         let side = Side {
             write: writes(motion, second),
+            copies: motion == Motion::Copy,
             appends: (motion == Motion::Write).then(|| appends_itself(flags)).flatten(),
             at: if second { place2 } else { place },
             given: rows.has(row, column).then_some(given),
@@ -234,6 +235,7 @@ fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Cha
         Op::Truncate if done.is_some() && block.rows.has(row, C::Size) => {
             Some(Change::Cut(block.rows.size[row]))
         }
+        Op::Allocate if done.is_some() && effect.flags == 1 => Some(Change::Shift(effect.number)),
         Op::Allocate if done.is_some() && effect.number >= 0 => Some(Change::Reach(effect.number)),
         Op::Truncate | Op::Allocate => Some(Change::Any),
         // At its entry it was a call that may.

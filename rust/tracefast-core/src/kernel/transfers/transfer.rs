@@ -15,6 +15,8 @@ use crate::kernel::transfers::position::{CallOverlap, Offset, Position, Stream, 
 pub(crate) struct Side {
     /// Data goes into the file, not out of it.
     pub write: bool,
+    /// It comes out of another file.
+    pub copies: bool,
     /// Whether it appends, if that does not depend on the description (pwritev2(2)).
     pub appends: Option<bool>,
     /// Where it begins.
@@ -269,9 +271,15 @@ fn finish(
                 open.streams[usize::from(side.write)] = Stream::Lost;
             }
         }
+        End::Moved(0) if side.write => {
+            // The call has looked where the data would go.
+            if side.copies && matches!(start, Start::At(Offset::Exact(_))) && positioned {
+                found.put(start);
+            }
+        }
         End::Moved(0) => {
             // A read that asks for nothing returns 0 anywhere.
-            if side.requested != Some(0) && !side.write {
+            if side.requested != Some(0) {
                 found.access = Some(Access::Eof);
                 if positioned {
                     found.put(start);

@@ -247,6 +247,11 @@ pub(crate) fn shifts(mode: u32) -> bool {
     mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) != 0
 }
 
+/// By how many bytes it moves the end, for a range of this length.
+pub(crate) fn shifted(mode: u32, len: i64) -> i64 {
+    if mode & FALLOC_FL_COLLAPSE_RANGE != 0 { len.wrapping_neg() } else { len }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -158,6 +158,10 @@ pub(crate) enum Special {
     Events,
     /// The first argument says whether the second is a descriptor.
     Waitid,
+    /// Names refer to other files after it.
+    Unmount,
+    /// Asynchronous transfers will follow.
+    AioSetup,
     /// It enters a namespace, whose kind the second argument says.
     Setns,
     /// The flags of a new ring of `io_uring` are in a structure.

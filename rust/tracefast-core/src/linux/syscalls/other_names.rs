@@ -65,7 +65,6 @@ pub(crate) static NAMES: &[&str] = &[
     "idle",
     "init_module",
     "io_destroy",
-    "io_setup",
     "ioperm",
     "iopl",
     "ioprio_get",

@@ -96,6 +96,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("pkey_mprotect", PROTECT),
     ("mremap", Shape::EMPTY.special(Special::Mremap)),
     ("brk", does(LINKS).special(Special::Brk)),
+    ("io_setup", does(Classes::AIO).special(Special::AioSetup)),
     ("io_submit", SUBMISSION.count(Submission(2)).special(Special::Submission)),
     ("io_cancel", Shape::EMPTY.op(Op::Use).count(Submission(1)).special(Special::Cancel)),
     ("io_getevents", EVENTS),
@@ -359,9 +360,9 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("symlinkat", Shape::path_at(2)),
     // File systems.
     ("mount", Shape::path(1).path2(0).special(Special::Mount)),
-    ("umount", Shape::path(0)),
-    ("umount2", Shape::path(0)),
-    ("oldumount", Shape::path(0)),
+    ("umount", Shape::path(0).special(Special::Unmount)),
+    ("umount2", Shape::path(0).special(Special::Unmount)),
+    ("oldumount", Shape::path(0).special(Special::Unmount)),
     ("pivot_root", Shape::path(0).path2(1).op(Op::Chroot)),
     ("swapon", Shape::path(0)),
     ("swapoff", Shape::path(0)),
@@ -374,7 +375,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("fspick", Shape { path: 1, at: 0, ..ANON.flags(2).cloexec(Bit(1)) }),
     ("open_tree", TREE),
     ("open_tree_attr", TREE),
-    ("move_mount", Shape::path_at(1).path2_at(3)),
+    ("move_mount", Shape::path_at(1).path2_at(3).special(Special::Unmount)),
     ("mount_setattr", Shape::path_at(1)),
 ];
 

@@ -176,6 +176,16 @@ impl FieldWriter<'_> {
                 let given = last.and_then(|last| split.get(text, last)).unwrap_or_default();
                 self.rows.effect[row].flags = flags::written(flags::mask(given, flags::rwf_bit));
             }
+            Special::Mount | Special::Unmount => {
+                if ret == Some(0) {
+                    self.rows.effect[row].detail = self.side.detail(Detail::Mounted);
+                }
+            }
+            Special::AioSetup => {
+                if ret == Some(0) {
+                    self.rows.effect[row].detail = self.side.detail(Detail::AioSetup);
+                }
+            }
             Special::Setns => {
                 if ret == Some(0) {
                     let kinds = Split::new(text, 1);
@@ -205,7 +215,6 @@ impl FieldWriter<'_> {
             | Special::Creat
             | Special::Current
             | Special::How
-            | Special::Mount
             | Special::RingSetup
             | Special::Submission => {}
         }
@@ -289,8 +298,11 @@ impl FieldWriter<'_> {
         }
         let mode = flags::mask(split.get(text, 1).unwrap_or_default(), flags::fallocate_bit);
         if ret == Some(0) && flags::shifts(mode) {
-            self.rows.effect[row].op = Op::Allocate;
-            self.rows.effect[row].number = -1;
+            let by = self.has(C::Requested).then(|| self.rows.requested[row]);
+            let effect = &mut self.rows.effect[row];
+            effect.op = Op::Allocate;
+            effect.flags = by.is_some().into();
+            effect.number = by.map_or(-1, |by| flags::shifted(mode, by));
         } else if ret == Some(0)
             && flags::allocates(mode)
             && self.has(C::Offset)

@@ -107,7 +107,7 @@ fn allocated_ranges() {
     let end = |line| {
         let effect = effect(line);
         match effect.op {
-            Op::Allocate => Some(effect.number),
+            Op::Allocate => Some((effect.number, effect.flags == 1)),
             op => {
                 assert_eq!(op, Op::Use, "{line}");
                 None
@@ -115,20 +115,20 @@ fn allocated_ranges() {
         }
     };
     for (line, expected) in [
-        ("fallocate(3</a>, 0, 4096, 8) = 0", Some(4104)),
-        ("fallocate(3, FALLOC_FL_ZERO_RANGE, 4096, 8) = 0", Some(4104)),
-        ("fallocate(3, 0x10 /* FALLOC_FL_ZERO_RANGE */, 4096, 8) = 0", Some(4104)),
+        ("fallocate(3</a>, 0, 4096, 8) = 0", Some((4104, false))),
+        ("fallocate(3, FALLOC_FL_ZERO_RANGE, 4096, 8) = 0", Some((4104, false))),
+        ("fallocate(3, 0x10 /* FALLOC_FL_ZERO_RANGE */, 4096, 8) = 0", Some((4104, false))),
         ("fallocate(3, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 4096, 4096) = 0", None),
         ("fallocate(3, 03, 4096, 4096) = 0", None),
         ("fallocate(3, 0x1, 4096, 4096) = 0", None),
-        ("fallocate(3, FALLOC_FL_COLLAPSE_RANGE, 4096, 4096) = 0", Some(-1)),
-        ("fallocate(3, 0x20, 4096, 4096) = 0", Some(-1)),
+        ("fallocate(3, FALLOC_FL_COLLAPSE_RANGE, 4096, 4096) = 0", Some((-4096, true))),
+        ("fallocate(3, 0x20, 4096, 4096) = 0", Some((4096, true))),
         ("fallocate(3, 0, 4096, 8) = -1 ENOSPC (No space left on device)", None),
         ("fallocate(3, 0, 4096, 8) = 0 (INJECTED)", None),
         ("fallocate(3, 0, 9223372036854775807, 8) = 0", None),
         // Raw registers, of 64 and of 32 bits.
-        ("fallocate(0x3, 0, 0x1000, 0x8) = 0", Some(4104)),
-        ("fallocate(0x3, 0, 0x10, 0x1, 0x8, 0) = 0", Some(0x1_0000_0018)),
+        ("fallocate(0x3, 0, 0x1000, 0x8) = 0", Some((4104, false))),
+        ("fallocate(0x3, 0, 0x10, 0x1, 0x8, 0) = 0", Some((0x1_0000_0018, false))),
     ] {
         assert_eq!(end(line), expected, "{line}");
     }
