@@ -1,13 +1,19 @@
 """The text of `tracefast files`: the verdict, what is below it, options that contradict."""
 
 import json
+from subprocess import PIPE, STDOUT
 
 import polars as pl
 import pytest
 
 import tracefast as tf
 from support.logs import lines_of
-from tracefast.cli.screen.usage_lines import access_pattern, total_and_notes, usage_lines
+from tracefast.cli.screen.usage_lines import (
+    access_pattern,
+    note_on_assumed,
+    total_and_notes,
+    usage_lines,
+)
 from tracefast.cli.text.units import factor, parse_size, share
 
 EMPTY = {
@@ -129,13 +135,29 @@ def test_the_table_says_what_assumed_offsets_are_based_on(make_events):
         0,
         "assumed",
     )
-    assert total_and_notes(table)[1:] == [
+    assert total_and_notes(table)[1:] == []
+    assert note_on_assumed(table) == [
         (
             "note: 1 file whose offsets are assumed: not all calls that move positions were traced;"
             " record without -e or with the filter of docs/files.md, or insist with"
             " --assume-complete"
         )
     ]
+
+
+def test_assumed_offsets_are_noted_once_above_the_table(run, tmp_path):
+    log = tmp_path / "dd.strace"
+    # Attached to a program that reads its input, with -e trace=read,write.
+    reads = 'read(0</srv/in>, "x"..., 512) = 512\nwrite(1</srv/out>, "x"..., 512) = 512\n'
+    log.write_text(lines(reads * 20))
+    table = tf.files(tf.scan(log)).collect()
+    assert table["offset_known"].to_list() == ["assumed-relative"] * 2
+    ran = run("files", log, capture_output=False, stdout=PIPE, stderr=STDOUT)
+    first, *rest = ran.stdout.splitlines()
+    assert first.startswith("note: 2 files whose offsets are assumed: ")
+    assert not any("assumed" in line for line in rest)
+    assert sum("sequential 100 %" in line for line in rest) == 2
+    assert any("count from the first access" in line for line in rest)
 
 
 def test_offsets_that_the_log_does_not_show_are_counted(make_events):

@@ -12,7 +12,10 @@ from truth.scenarios import FILTER
 
 Row = dict[str, Any]
 # How the place of a transfer is known. Where `open`, nobody can say where it began.
-COUNTS = ["exact", "relative", "assumed", "ambiguous", "unknown", "none", "open", "wrong"]
+COUNTS = [
+    *("exact", "relative", "assumed", "assumed-relative"),
+    *("ambiguous", "unknown", "none", "open", "wrong"),
+]
 ASYNCHRONOUS = {"pread", "pwrite", "fsync", "fdsync", "poll", "noop"}
 PLACED = {"regular", "block"}
 
@@ -28,7 +31,7 @@ class Outcome:
     @property
     def less(self) -> int:
         """Those whose position is not known as well as it could be."""
-        return sum(self.counts[name] for name in COUNTS[1:6])
+        return sum(self.counts[name] for name in COUNTS[1:7])
 
 
 def compare(recording: Recording, recorder: str) -> Outcome:
@@ -133,7 +136,7 @@ def verdict(call: dict[str, str], row: Row, side: tuple[str, ...], bases: Bases)
         base = bases.setdefault((row["source"], row[ofd]), place - claimed)
         proved = row["position"] if offset == "offset" else None
         right = place - claimed == base and proved in {None, place}
-    if how == "assumed":
+    if how in {"assumed", "assumed-relative"}:
         # What the log lacks may have moved it.
         return how
     return how if right else "wrong"

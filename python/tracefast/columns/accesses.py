@@ -23,9 +23,9 @@ COLUMNS: Final = (
         "offset_known",
         "String",
         "How reliable that position is: ``exact``, ``relative`` (to the first access of the"
-        " open file description), ``assumed`` (if no call moved it that was not traced),"
-        " ``ambiguous``, ``unknown``. A relative position is ``exact`` here if the log later shows"
-        " what it is relative to.",
+        " open file description), ``assumed`` or ``assumed-relative`` (the same, if no call moved"
+        " it that was not traced), ``ambiguous``, ``unknown``. A relative position is ``exact``"
+        " here if the log later shows what it is relative to.",
     ),
     columns(
         "gap",

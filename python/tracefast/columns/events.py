@@ -144,8 +144,9 @@ COLUMNS: Final = (
     columns(
         "offset_known",
         "dictionary",
-        "``exact``, ``relative`` (to the first access of the description), ``assumed`` (if no call"
-        " moved the position that was not traced), ``ambiguous``, ``unknown``.",
+        "``exact``, ``relative`` (to the first access of the description), ``assumed`` or"
+        " ``assumed-relative`` (the same, if no call moved the position that was not traced),"
+        " ``ambiguous``, ``unknown``.",
     ),
     columns("requested", "int64", "Bytes that the call asked for.", unit="bytes"),
     columns(

@@ -59,7 +59,8 @@ COLUMNS: Final = (
         "offset_known",
         "String",
         "How well positions are known, at worst: ``exact``, ``relative`` (to the first access),"
-        " ``assumed`` (if no call moved them that was not traced), ``ambiguous``, ``unknown``.",
+        " ``assumed`` or ``assumed-relative`` (the same, if no call moved them that was not"
+        " traced), ``ambiguous``, ``unknown``.",
     ),
     columns(
         "reads read_errors",

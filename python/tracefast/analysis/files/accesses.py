@@ -82,9 +82,9 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
             The position at which the access started.
         `offset_known` : String
             How reliable that position is: ``exact``, ``relative`` (to the first access of the open
-            file description), ``assumed`` (if no call moved it that was not traced), ``ambiguous``,
-            ``unknown``. A relative position is ``exact`` here if the log later shows what it is
-            relative to.
+            file description), ``assumed`` or ``assumed-relative`` (the same, if no call moved it
+            that was not traced), ``ambiguous``, ``unknown``. A relative position is ``exact`` here
+            if the log later shows what it is relative to.
         `gap` : Int64, in bytes
             Distance from the end of the previous access to this one, negative where it went back;
             null where one of the two positions is not known.
@@ -222,7 +222,7 @@ def _column(name: str, like: str | None = None) -> pl.Expr:
     return pl.col(name).cast(_NEEDED[like or name])
 
 
-_ASSUMED = {"assumed": "exact"}
+_ASSUMED = {"assumed": "exact", "assumed-relative": "relative"}
 
 
 def _gap() -> pl.Expr:
@@ -234,7 +234,7 @@ def _gap() -> pl.Expr:
     # or is relative to another one, an older end cannot be used.
     known = pl.when(moved).then(pl.col("offset_known").fill_null("unknown"))
     last_end, last_known = (value.forward_fill().shift(1).over(stream) for value in (end, known))
-    # Exact and assumed positions both count from the start of the file.
+    # Exact and assumed positions count from the same place.
     same = last_known.replace(_ASSUMED) == pl.col("offset_known").replace(_ASSUMED)
     comparable = same & pl.col("ofd").is_not_null()
     return pl.when(comparable).then(pl.col("offset") - last_end)

@@ -98,7 +98,8 @@ def files(
             Start of the first call, end of the last one.
         `offset_known` : String
             How well positions are known, at worst: ``exact``, ``relative`` (to the first access),
-            ``assumed`` (if no call moved them that was not traced), ``ambiguous``, ``unknown``.
+            ``assumed`` or ``assumed-relative`` (the same, if no call moved them that was not
+            traced), ``ambiguous``, ``unknown``.
         `reads`, `read_errors` : UInt32
             Calls that succeeded, including those at the end of the file; calls that failed.
         `read_bytes`, `read_requested` : Int64, in bytes

@@ -12,7 +12,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.screen.result_table import print_table
-from tracefast.cli.screen.usage_lines import total_and_notes, usage_lines
+from tracefast.cli.screen.usage_lines import note_on_assumed, total_and_notes, usage_lines
 
 # What a table of Darshan's counters shows as text; the path last, as it may be long.
 _DARSHAN: Final = (
@@ -49,6 +49,8 @@ def print_files_table(
 ) -> None:
     """Print the table; as text, with a line per file and direction, a total and notes.
 
+    The note that puts offsets in doubt comes before the table, the others after it.
+
     Parameters
     ----------
     table
@@ -64,12 +66,17 @@ def print_files_table(
     def lines(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
         return usage_lines(rows, request.sort, short=width is not None and width < _NARROW)
 
+    above: list[str] = []
     below: list[str] = []
     if request.form is Format.TABLE:
         terminal = is_terminal_table(request.form, request.output)
         width = terminal_width() if terminal else sys.maxsize
+        for line in note_on_assumed(table):
+            above += textwrap.wrap(line, width, subsequent_indent=_INDENT)
         for line in total_and_notes(table, rings):
             below += textwrap.wrap(line, width, subsequent_indent=_INDENT)
+    for line in above:
+        request.note(line)
     print_table(
         table,
         request,
@@ -77,7 +84,7 @@ def print_files_table(
         as_text=lines,
         spare=_SPARE,
         noun=_NOUNS[by],
-        below=len(below),
+        below=len(above) + len(below),
     )
     for line in below:
         request.note(line)

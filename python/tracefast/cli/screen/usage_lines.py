@@ -159,6 +159,30 @@ def access_pattern(op: str) -> pl.Expr:
     )
 
 
+def note_on_assumed(table: pl.DataFrame) -> list[str]:
+    """Note that offsets are not certain, as the log lacks calls: a line for above the table.
+
+    Parameters
+    ----------
+    table
+        All rows that were asked for, including those that are not shown.
+
+    Returns
+    -------
+    list of str
+        The note, if it applies.
+    """
+    assumed = table.filter(pl.col("offset_known").is_in(["assumed", "assumed-relative"]))
+    if assumed.is_empty():
+        return []
+    note = (
+        f"note: {plural(_files(assumed), 'file')} whose offsets are assumed: not all calls that"
+        " move positions were traced; record without -e or with the filter of docs/files.md, or"
+        " insist with --assume-complete"
+    )
+    return [note]
+
+
 def total_and_notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]] = ()) -> list[str]:
     """Sum up a table of files, and note what the log does not show.
 
@@ -211,14 +235,7 @@ def _notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]]) -> Iterator[st
                 f"{plural(_sum(lost[f'{op}_unknown']), op)} of {plural(_files(lost), 'file')},"
                 " whose offset the log does not show: in no access class, and not in covered"
             )
-    assumed = table.filter(pl.col("offset_known") == "assumed")
-    if not assumed.is_empty():
-        yield (
-            f"{plural(_files(assumed), 'file')} whose offsets are assumed: not all calls that move"
-            " positions were traced; record without -e or with the filter of docs/files.md, or"
-            " insist with --assume-complete"
-        )
-    relative = table.filter(pl.col("offset_known") == "relative")
+    relative = table.filter(pl.col("offset_known").is_in(["relative", "assumed-relative"]))
     if not relative.is_empty():
         yield (
             f"{plural(_files(relative), 'file')} whose offsets count from the first access:"

@@ -111,6 +111,8 @@ vocabulary! {
         Relative => "relative",
         /// Position in the file if no call moved it that was not traced.
         Assumed => "assumed",
+        /// Relative to the first access of the description, if no such call moved it.
+        AssumedRelative => "assumed-relative",
         /// Overlapping calls whose order the log does not imply.
         Ambiguous => "ambiguous",
         /// Not known.

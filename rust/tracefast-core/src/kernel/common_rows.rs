@@ -266,15 +266,13 @@ impl Kernel {
             let unseen = place == At::Stream && !self.follows;
             return stream && !unseen && open.in_progress.is_alone(call_start);
         };
-        if filtered && matches!(start, Offset::Relative(_)) {
-            return false;
-        }
         if !open.in_progress.is_alone(call_start) {
             return false;
         }
         let (at, known) = match start {
             Offset::Exact(at) if filtered && place == At::Position => (at, OffsetKnown::Assumed),
             Offset::Exact(at) => (at, OffsetKnown::Exact),
+            Offset::Relative(at) if filtered => (at, OffsetKnown::AssumedRelative),
             Offset::Relative(at) => (at, OffsetKnown::Relative),
         };
         let access = transfer::read(open, inodes, start, bytes, block.since, place);

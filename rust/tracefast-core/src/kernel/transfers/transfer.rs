@@ -403,11 +403,7 @@ impl Found {
             Some(OffsetKnown::Exact) if at == At::Position => {
                 self.known = Some(OffsetKnown::Assumed);
             }
-            // Not even the distance from the first access is known.
-            Some(OffsetKnown::Relative) => {
-                self.access = self.access.filter(|&access| access == Access::Eof);
-                (self.offset, self.known) = (None, Some(OffsetKnown::Unknown));
-            }
+            Some(OffsetKnown::Relative) => self.known = Some(OffsetKnown::AssumedRelative),
             _ => {}
         }
     }

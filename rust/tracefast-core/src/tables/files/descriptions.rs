@@ -40,6 +40,8 @@ pub(crate) struct WaitingAccesses {
     pub(crate) highest: Option<i64>,
     /// Where backward accesses start.
     pub(crate) backward: Values,
+    /// Calls that were not traced may have moved the position.
+    pub(crate) assumed: bool,
 }
 
 impl Relative {
@@ -58,7 +60,7 @@ impl Relative {
             direction.rewinds += back;
             direction.prove(ofd, base);
             part.ranges.move_to(&mut direction.ranges, base);
-            file_use.know(Known::Exact);
+            file_use.know(if part.assumed { Known::Assumed } else { Known::Exact });
         }
     }
 
@@ -66,7 +68,7 @@ impl Relative {
     pub(crate) fn finish(self, file_uses: &mut [FileUse]) {
         for ((file_use, direction), mut part) in self.waiting.parts {
             let Some(file_use) = file_uses.get_mut(file_use as usize) else { continue };
-            file_use.know(Known::Relative);
+            file_use.know(if part.assumed { Known::AssumedRelative } else { Known::Relative });
             let (union, shared) = part.ranges.lengths();
             let direction = file_use.direction(usize::from(direction));
             direction.apart.0 = direction.apart.0.saturating_add(union);

@@ -318,13 +318,17 @@ impl Files {
             (Place::Relative(..), Some(ofd)) => {
                 let waiting = &mut self.relative.entry(ofd).or_default().waiting;
                 // How well these are known is decided at the end of the log.
-                Some(waiting.part(side.file_use, side.direction))
+                let part = waiting.part(side.file_use, side.direction);
+                part.assumed |= side.known == Some(Known::AssumedRelative);
+                Some(part)
             }
             _ => None,
         };
         match (side.known, side.offset, place) {
             (None, _, _) | (_, _, Place::Relative(..)) => {}
-            (Some(Known::Assumed), Some(_), _) => file_use.know(Known::Assumed),
+            (Some(Known::Assumed | Known::AssumedRelative), Some(_), _) => {
+                file_use.know(Known::Assumed);
+            }
             (Some(_), Some(_), Place::Exact(_)) => file_use.know(Known::Exact),
             (Some(_), Some(_), _) => file_use.know(Known::Relative),
             (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => file_use.know(known),
@@ -459,7 +463,7 @@ fn locate(side: &Side, relative: Option<&Relative>) -> Place {
     let proved = relative.is_some_and(|relative| relative.proved);
     let waits = relative.is_some_and(|relative| !relative.waiting.is_empty());
     match side.known {
-        Some(Known::Relative) if !proved => {
+        Some(Known::Relative | Known::AssumedRelative) if !proved => {
             side.ofd.map_or(Place::Lost, |ofd| Place::Relative(ofd, at))
         }
         // It is the other side whose position is not known.

@@ -114,6 +114,8 @@ pub(crate) enum Known {
     Relative,
     /// The position itself, if no call moved it that was not traced.
     Assumed,
+    /// Relative to the description's first access, if no such call moved it.
+    AssumedRelative,
     /// One of several positions.
     Ambiguous,
     /// Not at all.
@@ -126,6 +128,7 @@ impl Known {
             "exact" => Self::Exact,
             "relative" => Self::Relative,
             "assumed" => Self::Assumed,
+            "assumed-relative" => Self::AssumedRelative,
             "ambiguous" => Self::Ambiguous,
             _ => Self::Unknown,
         }
@@ -136,6 +139,7 @@ impl Known {
             Self::Exact => "exact",
             Self::Relative => "relative",
             Self::Assumed => "assumed",
+            Self::AssumedRelative => "assumed-relative",
             Self::Ambiguous => "ambiguous",
             Self::Unknown => "unknown",
         }
