@@ -30,7 +30,7 @@ def run(tmp_path: Path) -> Run:
     """Run the installed command in a folder of its own."""
 
     def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        settings = {"capture_output": True, "text": True, "timeout": 60, "cwd": tmp_path} | options
+        settings = {"capture_output": True, "text": True, "timeout": 180, "cwd": tmp_path} | options
         return subprocess.run([COMMAND, *map(str, arguments)], check=False, **settings)
 
     return call

@@ -194,8 +194,8 @@ def open_files(log: Path) -> int:
 
 
 def settled(count, wanted: int) -> bool:
-    """Wait until a count is as low as wanted, for some seconds at most; say whether it is."""
-    end = time.monotonic() + 5
+    """Wait until a count is as low as wanted, for a minute at most; say whether it is."""
+    end = time.monotonic() + 60
     while count() > wanted and time.monotonic() < end:
         time.sleep(0.01)
     return count() <= wanted

@@ -182,7 +182,7 @@ def begun(command, tmp_path, *arguments) -> subprocess.Popen:
         preexec_fn=interrupts.allowed,  # noqa: PLW1509
     )
     partial = tmp_path / "events.manifest" / "partial"
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not (list(partial.parent.glob("*.json")) and list(partial.glob(".*.tmp"))):
         assert time.monotonic() < until
         assert process.poll() is None

@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -287,7 +286,7 @@ class TestOutputs:
         ) as process:
             process.stdout.close()
             message = process.stderr.read()
-            assert process.wait(timeout=60) == 0
+            assert process.wait(timeout=180) == 0
         assert message == b""
 
     @staticmethod
@@ -320,7 +319,7 @@ def test_an_interrupt_while_waiting_for_standard_input(command, question, came, 
     with process:
         process.stdin.write(QUIET[came])
         process.stdin.flush()
-        time.sleep(1.5)  # Until it waits: nothing shows that from outside.
+        interrupts.wait_until_quiet(process)
         code, message = interrupts.interrupt(process)
     assert code == (-signal.SIGINT if question == "python" else 130), message
     assert ("KeyboardInterrupt" in message) == (question == "python")

@@ -150,7 +150,7 @@ def test_a_reader_that_has_seen_enough(command, tmp_path, output):
     ) as process:
         process.stdout.close()
         message = process.stderr.read()
-        code = process.wait(timeout=60)
+        code = process.wait(timeout=180)
     assert message == b""
     # With an output, the command also writes it.
     assert code == (1 if output else 0)

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +17,24 @@ def allowed() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-PROMPT_S = 10
+PROMPT_S = 60
 """A process that ends within this time did not wait for its input, however busy the machine is."""
+
+
+# A process that has used no processor for so long waits for its input.
+_QUIET_S = 1.5
+
+
+def wait_until_quiet(process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process waits: nothing else shows that from outside."""
+    used, since = None, time.monotonic()
+    while process.poll() is None and time.monotonic() - since < _QUIET_S:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        # utime and stime; one that still waits for a processor is R.
+        now = (fields[11:13], fields[0] == "R")
+        if now != used or now[1]:
+            used, since = now, time.monotonic()
+        time.sleep(0.02)
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, str]:
@@ -25,7 +42,7 @@ def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     try:
-        code = process.wait(timeout=30)
+        code = process.wait(timeout=120)
     finally:
         process.kill()
     took = time.monotonic() - began
@@ -55,7 +72,7 @@ def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float
         sent = time.monotonic()
         child.send_signal(signal.SIGINT)
         try:
-            out, errors = child.communicate(timeout=30)
+            out, errors = child.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             child.kill()
             pytest.fail(f"not stopped; {child.communicate()}")

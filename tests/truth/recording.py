@@ -99,7 +99,7 @@ def record(scenario: Scenario, recorder: str, studio: Studio, work: Path, log: P
                 stdout=out,
                 stderr=out,
                 stdin=subprocess.DEVNULL,
-                timeout=20,
+                timeout=120,
             ).returncode
     said = printed.read_text(errors="replace")
     printed.unlink()
@@ -163,8 +163,8 @@ def attached(
         if "attached" not in seen:
             raise CannotRecordError(seen)
         os.kill(stopped[-1], signal.SIGCONT)
-        running.wait(timeout=20)
-        tracer.communicate(timeout=20)
+        running.wait(timeout=120)
+        tracer.communicate(timeout=120)
     finally:
         for process in (running, tracer):
             if process is not None and process.poll() is None:
@@ -175,7 +175,7 @@ def attached(
 
 def stopped_tasks(running: subprocess.Popen[bytes]) -> list[int]:
     """Wait until the program or a child of it stopped itself; give its ancestors and itself."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and running.poll() is None:
         line = [running.pid]
         while True:
