@@ -237,8 +237,8 @@ class Fold:
     def push(self, events: _ArrowStream | _ArrowArray) -> None:
         """Add events."""
 
-    def finish(self) -> Batch:
-        """Return the table. This can be done once."""
+    def finish(self) -> list[Batch]:
+        """Return the table, in one part or several. This can be done once."""
 
 @final
 class Files(Fold):

@@ -59,7 +59,7 @@ def summed(fold, *batches: pl.DataFrame) -> pl.DataFrame:
     """Give the table that a fold makes of batches."""
     for batch in batches:
         fold.push(batch)
-    return pl.DataFrame(fold.finish())
+    return pl.concat(map(pl.DataFrame, fold.finish()))
 
 
 def check_cuts(make: Callable[[], object], events: pl.DataFrame, cuts: list[int]) -> None:

@@ -104,8 +104,14 @@ def folded(
                 continue
             if look is not None:
                 look(fold)
-            table = pl.DataFrame(fold.finish())[:n_rows]
-            yield project(table if predicate is None else table.filter(predicate), with_columns)
+            left = n_rows
+            parts = fold.finish()[::-1]
+            while parts:
+                table = pl.DataFrame(parts.pop())
+                if left is not None:
+                    table = table[:left]
+                    left -= table.height
+                yield project(table if predicate is None else table.filter(predicate), with_columns)
 
     return register_io_source(
         lambda *asked: inside(source(*asked)), schema=schema, is_pure=True, explain_name=name

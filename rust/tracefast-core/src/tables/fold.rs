@@ -39,7 +39,7 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 ///
 /// let mut fold = StraceCounts::default();
 /// fold.push(&events, &words)?;
-/// let table = fold.finish()?;
+/// let table = fold.finish()?.remove(0);
 /// assert_eq!(table["total_ns"].as_primitive::<Int64Type>().value(0), 1000);
 /// # Ok::<(), arrow_schema::ArrowError>(())
 /// ```
@@ -59,11 +59,11 @@ pub trait Fold: Sized {
     /// layout; words may be dictionary-encoded or not.
     fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError>;
 
-    /// The table.
+    /// The table, in parts of thousands of rows; at least one.
     ///
     /// # Errors
     /// Never in practice: all columns have the same length.
-    fn finish(self) -> Result<RecordBatch, ArrowError>;
+    fn finish(self) -> Result<Vec<RecordBatch>, ArrowError>;
 }
 
 /// A fold that takes one row at a time. Every table implements this; [`Fold`] follows from it.
@@ -90,8 +90,8 @@ pub(crate) trait RowFold: Sized {
     /// Adds one row.
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize);
 
-    /// The table.
-    fn table(self) -> Result<RecordBatch, ArrowError>;
+    /// The table, in parts; at least one.
+    fn table(self) -> Result<Vec<RecordBatch>, ArrowError>;
 }
 
 impl<F: RowFold> Fold for F {
@@ -104,7 +104,9 @@ impl<F: RowFold> Fold for F {
 
     fn schema(&self) -> SchemaRef {
         // An empty table has all columns.
-        self.empty().table().map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+        let table = self.empty().table().ok();
+        let part = table.as_ref().and_then(|parts| parts.first());
+        part.map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema)
     }
 
     fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError> {
@@ -115,7 +117,7 @@ impl<F: RowFold> Fold for F {
         Ok(())
     }
 
-    fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn finish(self) -> Result<Vec<RecordBatch>, ArrowError> {
         self.table()
     }
 }

@@ -24,6 +24,12 @@ use crate::tables::merge::merge_recent;
 pub struct Ranges {
     /// The range that was inserted last; empty if there is none.
     last: (i64, i64),
+    /// None if there was only one: most files are read once.
+    others: Option<Box<Lists>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Lists {
     recent: Vec<(i64, i64)>,
     merged: Vec<(i64, i64)>,
 }
@@ -45,10 +51,48 @@ impl Ranges {
         }
         self.last = (start, end);
         if first < last_end {
-            self.retire((first, last_end));
+            self.others.get_or_insert_default().retire((first, last_end));
         }
     }
 
+    /// Whether nothing is covered.
+    pub fn is_empty(&self) -> bool {
+        self.last.0 >= self.last.1
+    }
+
+    /// The ranges in order, without overlaps.
+    pub fn merged(&mut self) -> &[(i64, i64)] {
+        let empty = self.is_empty();
+        let Some(lists) = &mut self.others else {
+            return if empty { &[] } else { std::slice::from_ref(&self.last) };
+        };
+        if !empty {
+            lists.recent.push(std::mem::take(&mut self.last));
+        }
+        lists.merge();
+        // Ranges added from here on usually start in the last range or after it.
+        if let Some(last) = lists.merged.last() {
+            self.last = *last;
+        }
+        &lists.merged
+    }
+
+    /// The length of the union, at most `i64::MAX`.
+    pub fn length(&mut self) -> i64 {
+        let length: i128 =
+            self.merged().iter().map(|&(start, end)| i128::from(end) - i128::from(start)).sum();
+        i64::try_from(length).unwrap_or(i64::MAX)
+    }
+
+    /// Adds all of `other`, moved by `by`.
+    pub(crate) fn absorb(&mut self, other: &mut Self, by: i64) {
+        for &(start, end) in other.merged() {
+            self.insert(start.saturating_add(by), end.saturating_add(by));
+        }
+    }
+}
+
+impl Lists {
     /// Adds a range that no longer grows.
     fn retire(&mut self, (start, end): (i64, i64)) {
         match self.merged.last_mut() {
@@ -67,38 +111,6 @@ impl Ranges {
         }
         if self.recent.len() >= WAITING.max(self.merged.len()) {
             self.merge();
-        }
-    }
-
-    /// Whether nothing is covered.
-    pub fn is_empty(&self) -> bool {
-        self.last.0 >= self.last.1
-    }
-
-    /// The ranges in order, without overlaps.
-    pub fn merged(&mut self) -> &[(i64, i64)] {
-        if !self.is_empty() {
-            self.recent.push(std::mem::take(&mut self.last));
-        }
-        self.merge();
-        // Ranges added from here on usually start in the last range or after it.
-        if let Some(last) = self.merged.last() {
-            self.last = *last;
-        }
-        &self.merged
-    }
-
-    /// The length of the union, at most `i64::MAX`.
-    pub fn length(&mut self) -> i64 {
-        let length: i128 =
-            self.merged().iter().map(|&(start, end)| i128::from(end) - i128::from(start)).sum();
-        i64::try_from(length).unwrap_or(i64::MAX)
-    }
-
-    /// Adds all of `other`, moved by `by`.
-    pub(crate) fn absorb(&mut self, other: &mut Self, by: i64) {
-        for &(start, end) in other.merged() {
-            self.insert(start.saturating_add(by), end.saturating_add(by));
         }
     }
 
@@ -151,7 +163,8 @@ mod tests {
             set.insert((i * 37 % 50) * 10, (i * 37 % 50) * 10 + 5);
         }
         assert_eq!(set.length(), 250);
-        assert!(set.recent.capacity() + set.merged.capacity() < 1000);
+        let lists = set.others.expect("several ranges");
+        assert!(lists.recent.capacity() + lists.merged.capacity() < 1000);
     }
 
     #[test]

@@ -86,7 +86,29 @@ impl<'r, R> TableBuilder<'r, R> {
         self.uint32(name, |row| Some(u32::try_from(value(row)).unwrap_or(u32::MAX)));
     }
 
+    /// The table.
     pub(crate) fn finish(self) -> Result<RecordBatch, ArrowError> {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
     }
+}
+
+/// Rows that are turned into columns at a time.
+pub(crate) const PART: usize = 1 << 14;
+
+/// Turns rows into parts of a table, at least one.
+///
+/// The rows and the table may each be most of the memory there is, so rows are freed while columns
+/// grow: from the end, which is what allocators give back.
+pub(crate) fn build_by_parts<R>(
+    mut rows: Vec<R>,
+    build: impl Fn(Vec<R>) -> Result<RecordBatch, ArrowError>,
+) -> Result<Vec<RecordBatch>, ArrowError> {
+    let mut parts = Vec::new();
+    while parts.is_empty() || !rows.is_empty() {
+        let part = rows.split_off(rows.len().saturating_sub(1) / PART * PART);
+        rows.shrink_to_fit();
+        parts.push(build(part)?);
+    }
+    parts.reverse();
+    Ok(parts)
 }

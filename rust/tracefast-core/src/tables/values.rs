@@ -5,7 +5,8 @@ use crate::tables::merge::merge_recent;
 /// A multiset of whole numbers.
 ///
 /// New values wait in a list, which is sorted and counted when it is as long as the counted list.
-/// So memory grows with distinct values, not with values.
+/// So memory grows with distinct values, not with values. One value takes no list: most files are
+/// read once.
 ///
 /// # Examples
 /// ```
@@ -21,6 +22,13 @@ use crate::tables::merge::merge_recent;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Values {
+    /// The value that was added last, and how often in a row; 0 times if there is none.
+    last: (i64, u64),
+    others: Option<Box<Lists>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Lists {
     recent: Vec<(i64, u64)>,
     counted: Vec<(i64, u64)>,
 }
@@ -38,43 +46,62 @@ impl Values {
     /// Adds one value that occurred `times` times.
     #[inline]
     pub fn add(&mut self, value: i64, times: u64) {
-        if let Some((last, count)) = self.recent.last_mut()
-            && *last == value
-        {
+        let (last, count) = &mut self.last;
+        if *last == value || *count == 0 {
+            *last = value;
             *count += times;
             return;
         }
-        if self.recent.len() >= WAITING.max(self.counted.len()) {
-            self.count();
-        }
-        self.recent.push((value, times));
+        let before = std::mem::replace(&mut self.last, (value, times));
+        self.others.get_or_insert_default().push(before);
     }
 
     /// The values in order.
     pub fn counted(&mut self) -> Counted<'_> {
-        self.count();
-        Counted { total: self.counted.iter().map(|&(_, count)| count).sum(), values: &self.counted }
+        let values = self.count();
+        Counted { total: values.iter().map(|&(_, count)| count).sum(), values }
     }
 
     /// How often `value` occurred.
     pub(crate) fn count_of(&mut self, value: i64) -> u64 {
-        self.count();
-        let found = self.counted.binary_search_by_key(&value, |&(value, _)| value);
-        found.map_or(0, |at| self.counted[at].1)
+        let counted = self.count();
+        let found = counted.binary_search_by_key(&value, |&(value, _)| value);
+        found.map_or(0, |at| counted[at].1)
     }
 
     /// How many distinct values there are.
     pub fn distinct(&mut self) -> u64 {
-        self.count();
-        self.counted.len() as u64
+        self.count().len() as u64
     }
 
     /// Adds all of `other`.
     pub(crate) fn absorb(&mut self, mut other: Self) {
-        other.count();
-        self.count();
-        self.recent = other.counted;
-        self.count();
+        for &(value, times) in other.count() {
+            self.add(value, times);
+        }
+    }
+
+    fn count(&mut self) -> &[(i64, u64)] {
+        match &mut self.others {
+            None if self.last.1 == 0 => &[],
+            None => std::slice::from_ref(&self.last),
+            Some(lists) => {
+                if self.last.1 > 0 {
+                    lists.recent.push(std::mem::take(&mut self.last));
+                }
+                lists.count();
+                &lists.counted
+            }
+        }
+    }
+}
+
+impl Lists {
+    fn push(&mut self, counted: (i64, u64)) {
+        if self.recent.len() >= WAITING.max(self.counted.len()) {
+            self.count();
+        }
+        self.recent.push(counted);
     }
 
     fn count(&mut self) {
@@ -163,6 +190,11 @@ mod tests {
             values.push(i % 50);
         }
         assert_eq!(values.counted().total(), 100_000);
-        assert!(values.recent.capacity() + values.counted.capacity() < 1000);
+        let lists = values.others.expect("several values");
+        assert!(lists.recent.capacity() + lists.counted.capacity() < 1000);
+        let mut one = Values::default();
+        (0..100).for_each(|_| one.push(7));
+        assert!(one.others.is_none());
+        assert_eq!((one.distinct(), one.count_of(7)), (1, 100));
     }
 }

@@ -18,7 +18,7 @@ trait AnyFold: Send {
     fn needed(&self) -> SchemaRef;
     fn schema(&self) -> SchemaRef;
     fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError>;
-    fn finish(self: Box<Self>) -> Result<RecordBatch, ArrowError>;
+    fn finish(self: Box<Self>) -> Result<Vec<RecordBatch>, ArrowError>;
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -35,7 +35,7 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
         fold::Fold::push(self, batch, words)
     }
 
-    fn finish(self: Box<Self>) -> Result<RecordBatch, ArrowError> {
+    fn finish(self: Box<Self>) -> Result<Vec<RecordBatch>, ArrowError> {
         fold::Fold::finish(*self)
     }
 
@@ -117,11 +117,12 @@ impl Fold {
         if over { Err(taken()) } else { Ok(()) }
     }
 
-    /// Give the table; once.
-    fn finish(&self, py: Python<'_>) -> PyResult<Batch> {
+    /// Give the table in parts; once.
+    fn finish(&self, py: Python<'_>) -> PyResult<Vec<Batch>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
         let State { fold, .. } = state.ok_or_else(taken)?;
-        py.detach(|| fold.finish()).map(Batch::new).map_err(|error| arrow(&error))
+        let parts = py.detach(|| fold.finish()).map_err(|error| arrow(&error))?;
+        Ok(parts.into_iter().map(Batch::new).collect())
     }
 }
 

@@ -71,8 +71,8 @@ impl Relative {
             file_use.know(if part.assumed { Known::AssumedRelative } else { Known::Relative });
             let (union, shared) = part.ranges.lengths();
             let direction = file_use.direction(usize::from(direction));
-            direction.apart.0 = direction.apart.0.saturating_add(union);
-            direction.apart.1 = direction.apart.1.saturating_add(shared);
+            let apart = direction.apart.get_or_insert_default();
+            **apart = (apart.0.saturating_add(union), apart.1.saturating_add(shared));
         }
     }
 }

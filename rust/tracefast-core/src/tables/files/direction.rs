@@ -1,5 +1,7 @@
 //! What was read from a file, or written to it: counts, sizes, ranges, times.
 
+use std::ops::AddAssign;
+
 use crate::tables::files::position::Stream;
 use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::word_classes::Class;
@@ -51,45 +53,62 @@ impl Sum {
     }
 }
 
+/// A count that stops at the largest number that the table holds. There are many in each row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Count(u32);
+
+impl Count {
+    pub(crate) fn get(self) -> u64 {
+        self.0.into()
+    }
+}
+
+impl AddAssign<u64> for Count {
+    #[inline]
+    fn add_assign(&mut self, more: u64) {
+        self.0 = self.0.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+    }
+}
+
 /// The reads, or the writes, of one row of the table.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
     /// All calls, failed ones too.
-    pub(crate) calls: u64,
+    pub(crate) calls: Count,
     /// Calls whose duration is known, but not their start.
-    pub(crate) timeless: u64,
+    pub(crate) timeless: Count,
     pub(crate) ns: Sum,
     /// Calls that succeeded.
-    pub(crate) done: u64,
-    pub(crate) errors: u64,
+    pub(crate) done: Count,
+    pub(crate) errors: Count,
     pub(crate) bytes: Sum,
     pub(crate) requested: Sum,
-    pub(crate) first: u64,
-    pub(crate) consecutive: u64,
-    pub(crate) forward: u64,
-    pub(crate) backward: u64,
-    pub(crate) eof: u64,
-    pub(crate) near: u64,
-    pub(crate) rewinds: u64,
-    pub(crate) short: u64,
+    pub(crate) first: Count,
+    pub(crate) consecutive: Count,
+    pub(crate) forward: Count,
+    pub(crate) backward: Count,
+    pub(crate) eof: Count,
+    pub(crate) near: Count,
+    pub(crate) rewinds: Count,
+    pub(crate) short: Count,
     /// Calls that moved data, and how many of them have a known position.
-    pub(crate) moved: u64,
-    pub(crate) placed: u64,
+    pub(crate) moved: Count,
+    pub(crate) placed: Count,
     pub(crate) placed_bytes: i64,
     /// Bytes of calls that have a class, and of those that are not random.
     pub(crate) judged_bytes: i64,
     pub(crate) straight_bytes: i64,
     pub(crate) runs: Values,
-    pub(crate) jumps: Values,
+    pub(crate) jumps: Option<Box<Values>>,
     pub(crate) sizes: Values,
     pub(crate) asked: Values,
     pub(crate) durations: Values,
     pub(crate) wall: Ranges,
     pub(crate) ranges: ProcessRanges,
     /// What descriptions of unknown position add: bytes in union, and bytes that processes share.
-    pub(crate) apart: (i64, i64),
-    /// The stream of all accesses, whatever the description.
-    pub(crate) stream: Stream,
+    pub(crate) apart: Option<Box<(i64, i64)>>,
+    /// The stream of accesses whatever the description, if the table has such streams.
+    pub(crate) stream: Option<Box<Stream>>,
 }
 
 impl Direction {
@@ -140,7 +159,7 @@ impl Direction {
                 // The class comes from the whole log. If these events are only a part of it, the
                 // previous access may be missing, and the gap does not fit the class.
                 if let Some(gap) = gap.filter(|&gap| gap > 0) {
-                    self.jumps.push(gap);
+                    self.jumps.get_or_insert_default().push(gap);
                     if gap <= near {
                         self.near += 1;
                         self.straight_bytes = self.straight_bytes.saturating_add(bytes);
@@ -150,7 +169,7 @@ impl Direction {
             Class::Backward => {
                 self.backward += 1;
                 if let Some(gap) = gap.filter(|&gap| gap < 0) {
-                    self.jumps.push(gap.saturating_neg());
+                    self.jumps.get_or_insert_default().push(gap.saturating_neg());
                 }
             }
             Class::Eof | Class::Other => return,
@@ -162,12 +181,14 @@ impl Direction {
 
     /// Calls that succeeded and have no class.
     pub(crate) fn unknown(&self) -> u64 {
-        let known = self.first + self.consecutive + self.forward + self.backward + self.eof;
-        self.done.saturating_sub(known)
+        let known = [self.first, self.consecutive, self.forward, self.backward, self.eof];
+        self.done.get().saturating_sub(known.into_iter().map(Count::get).sum())
     }
 
     pub(crate) fn prove(&mut self, ofd: u32, base: i64) {
-        self.stream.prove(ofd, base);
+        if let Some(stream) = &mut self.stream {
+            stream.prove(ofd, base);
+        }
     }
 
     /// Adds an access at a known position.

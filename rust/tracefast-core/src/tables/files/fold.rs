@@ -28,7 +28,7 @@ use crate::tables::names::Names;
 /// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::files::{Options, Files};
 /// let files = Files::new(Options::default());
-/// let table = files.finish().expect("columns of one length");
+/// let table = files.finish().expect("columns of one length").remove(0);
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("read_bytes").is_some());
 /// ```
@@ -171,8 +171,11 @@ impl Files {
             file_use.ts_first = Some(file_use.ts_first.map_or(ts, |first| first.min(ts)));
             file_use.ts_last = file_use.ts_last.max(Some(end));
             // A file used after a close is still open through another descriptor.
-            if act != Act::Close && file_use.ts_close.is_some_and(|closed| closed < ts) {
-                file_use.ts_close = None;
+            if let Some(open) = &mut file_use.open
+                && act != Act::Close
+                && open.ts_close.is_some_and(|closed| closed < ts)
+            {
+                open.ts_close = None;
             }
         }
         Some(number)
@@ -254,23 +257,34 @@ impl Files {
         let done = ret.is_some_and(|ret| ret >= 0);
         match act {
             Act::Open if done => {
-                file_use.opens += 1;
-                if file_use.opener.is_none() {
-                    file_use.opener = columns.task.get(row);
-                    file_use.ts_open = columns.ts.get(row);
+                file_use.opens = file_use.opens.saturating_add(1);
+                if self.options.by == By::Open {
+                    let open = file_use.open.get_or_insert_default();
+                    if open.by.is_none() {
+                        open.by = columns.task.get(row);
+                        open.ts = columns.ts.get(row);
+                    }
                 }
             }
-            Act::Open if ret.is_some() => file_use.opens_failed += 1,
+            Act::Open if ret.is_some() => {
+                file_use.opens_failed = file_use.opens_failed.saturating_add(1);
+            }
             Act::Look => {
-                file_use.stats += 1;
-                file_use.stats_failed += u64::from(ret.is_some_and(|ret| ret < 0));
+                file_use.stats = file_use.stats.saturating_add(1);
+                let failed = u32::from(ret.is_some_and(|ret| ret < 0));
+                file_use.stats_failed = file_use.stats_failed.saturating_add(failed);
             }
             Act::Map if done => {
-                file_use.mmaps += 1;
+                file_use.mmaps = file_use.mmaps.saturating_add(1);
                 file_use.mmap_bytes.add(columns.requested.get(row));
             }
-            Act::Map if ret.is_some() => file_use.mmaps_failed += 1,
-            Act::Close => file_use.ts_close = columns.ts.get(row).or(file_use.ts_close),
+            Act::Map if ret.is_some() => {
+                file_use.mmaps_failed = file_use.mmaps_failed.saturating_add(1);
+            }
+            Act::Close if self.options.by == By::Open => {
+                let open = file_use.open.get_or_insert_default();
+                open.ts_close = columns.ts.get(row).or(open.ts_close);
+            }
             _ => {}
         }
     }
@@ -357,7 +371,7 @@ impl Files {
             (Scope::Stream, Some(ofd)) => {
                 self.streams.get_or_insert(side.source, ofd, side.direction)
             }
-            _ => &mut direction.stream,
+            _ => direction.stream.get_or_insert_default(),
         };
         if self.options.scope == Scope::File {
             class = stream.class(place);
@@ -435,7 +449,7 @@ impl RowFold for Files {
     }
 
     /// The table, the largest number of bytes first.
-    fn table(mut self) -> Result<RecordBatch, ArrowError> {
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         for (direction, stream) in self.streams.all() {
             flush(&mut self.file_uses, direction, stream.run());
         }
@@ -446,7 +460,7 @@ impl RowFold for Files {
             for direction in [READ, WRITE] {
                 let run = self.file_uses[at].directions[direction]
                     .as_ref()
-                    .and_then(|direction| direction.stream.run());
+                    .and_then(|direction| direction.stream.as_ref()?.run());
                 flush(&mut self.file_uses, direction, run);
             }
         }

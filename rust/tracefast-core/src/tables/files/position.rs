@@ -56,6 +56,8 @@ pub(crate) struct Stream {
     owner: u32,
     /// Bytes of that chain.
     bytes: i64,
+    /// Reads or writes.
+    direction: u8,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,11 +73,20 @@ const NOBODY: u32 = u32::MAX;
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { end: 0, ofd: 0, state: State::Start, owner: NOBODY, bytes: 0 }
+        Self::new(0)
     }
 }
 
 impl Stream {
+    pub(crate) fn new(direction: usize) -> Self {
+        let direction = direction as u8;
+        Self { end: 0, ofd: 0, state: State::Start, owner: NOBODY, bytes: 0, direction }
+    }
+
+    pub(crate) fn direction(&self) -> usize {
+        self.direction.into()
+    }
+
     /// Where the last access that moved data ended.
     pub(crate) fn end(&self) -> Place {
         match self.state {

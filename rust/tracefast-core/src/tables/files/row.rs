@@ -31,29 +31,14 @@ pub(crate) enum What {
     Description,
 }
 
-/// Moves 32-bit numbers away from 0, which means none.
-const APART: i64 = 1 << 40;
-
-/// Distinct numbers of at most 32 bits.
+/// When a description was open.
 #[derive(Debug, Default)]
-pub(crate) struct Distinct {
-    /// The last number, moved by [`APART`]: usually the next event has the same.
-    last: i64,
-    all: Values,
-}
-
-impl Distinct {
-    #[inline]
-    pub(crate) fn push(&mut self, number: i64) {
-        if self.last != number.wrapping_add(APART) {
-            self.last = number.wrapping_add(APART);
-            self.all.push(number);
-        }
-    }
-
-    pub(crate) fn count(&mut self) -> u64 {
-        self.all.distinct()
-    }
+pub(crate) struct Opened {
+    /// The task that opened it, and when.
+    pub(crate) by: Option<u32>,
+    pub(crate) ts: Option<i64>,
+    /// When it was last closed.
+    pub(crate) ts_close: Option<i64>,
 }
 
 /// The uses of one file, by one process, or by one description.
@@ -66,8 +51,8 @@ pub(crate) struct FileUse {
     pub(crate) path: Option<Box<str>>,
     pub(crate) ts_first: Option<i64>,
     pub(crate) ts_last: Option<i64>,
-    /// When it was last closed.
-    pub(crate) ts_close: Option<i64>,
+    /// In a table with a row for each description.
+    pub(crate) open: Option<Box<Opened>>,
     /// The path is the one that an open call gave.
     pub(crate) opened: bool,
     /// The log says that its type is unknown.
@@ -76,20 +61,17 @@ pub(crate) struct FileUse {
     /// Number of the word for its type.
     pub(crate) kind: Option<u32>,
     pub(crate) directions: [Option<Box<Direction>>; 2],
-    pub(crate) pids: Distinct,
-    pub(crate) tasks: Distinct,
+    pub(crate) pids: Values,
+    pub(crate) tasks: Values,
     pub(crate) size: Option<i64>,
-    pub(crate) opens: u64,
-    pub(crate) opens_failed: u64,
-    pub(crate) stats: u64,
-    pub(crate) stats_failed: u64,
-    pub(crate) mmaps: u64,
-    pub(crate) mmaps_failed: u64,
+    pub(crate) opens: u32,
+    pub(crate) opens_failed: u32,
+    pub(crate) stats: u32,
+    pub(crate) stats_failed: u32,
+    pub(crate) mmaps: u32,
+    pub(crate) mmaps_failed: u32,
     pub(crate) mmap_bytes: Sum,
     pub(crate) file: Option<u64>,
-    /// The task that opened it, and when.
-    pub(crate) opener: Option<u32>,
-    pub(crate) ts_open: Option<i64>,
 }
 
 impl FileUse {
@@ -102,8 +84,8 @@ impl FileUse {
             kind: None,
             kind_unknown: false,
             size: None,
-            pids: Distinct::default(),
-            tasks: Distinct::default(),
+            pids: Values::default(),
+            tasks: Values::default(),
             opens: 0,
             opens_failed: 0,
             stats: 0,
@@ -115,9 +97,7 @@ impl FileUse {
             ts_last: None,
             known: None,
             directions: [None, None],
-            opener: None,
-            ts_open: None,
-            ts_close: None,
+            open: None,
         }
     }
 
@@ -137,7 +117,10 @@ impl FileUse {
 
     /// Whether a call tried to move data.
     pub(crate) fn moved(&self) -> bool {
-        self.directions.iter().flatten().any(|direction| direction.done + direction.errors > 0)
+        self.directions
+            .iter()
+            .flatten()
+            .any(|direction| direction.done.get() + direction.errors.get() > 0)
     }
 
     /// Adds the counts of a row that has only a name and moved no data.
@@ -145,14 +128,14 @@ impl FileUse {
         self.kind = self.kind.or(other.kind);
         self.kind_unknown |= other.kind_unknown;
         self.size = self.size.max(other.size);
-        self.pids.all.absorb(std::mem::take(&mut other.pids.all));
-        self.tasks.all.absorb(std::mem::take(&mut other.tasks.all));
-        self.opens += other.opens;
-        self.opens_failed += other.opens_failed;
-        self.stats += other.stats;
-        self.stats_failed += other.stats_failed;
-        self.mmaps += other.mmaps;
-        self.mmaps_failed += other.mmaps_failed;
+        self.pids.absorb(std::mem::take(&mut other.pids));
+        self.tasks.absorb(std::mem::take(&mut other.tasks));
+        self.opens = self.opens.saturating_add(other.opens);
+        self.opens_failed = self.opens_failed.saturating_add(other.opens_failed);
+        self.stats = self.stats.saturating_add(other.stats);
+        self.stats_failed = self.stats_failed.saturating_add(other.stats_failed);
+        self.mmaps = self.mmaps.saturating_add(other.mmaps);
+        self.mmaps_failed = self.mmaps_failed.saturating_add(other.mmaps_failed);
         self.mmap_bytes.join(other.mmap_bytes);
         self.ts_first = match (self.ts_first, other.ts_first) {
             (Some(a), Some(b)) => Some(a.min(b)),

@@ -14,6 +14,12 @@ type Owned = (Option<i32>, i64, i64);
 #[derive(Debug, Default)]
 pub(crate) struct ProcessRanges {
     last: Option<Owned>,
+    /// None if there was only one: most files are read once.
+    others: Option<Box<Lists>>,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
     recent: Vec<Owned>,
     merged: Vec<Owned>,
 }
@@ -33,19 +39,22 @@ impl ProcessRanges {
                 *last = end.max(*last);
                 return;
             }
-            self.recent.push((*owner, *first, *last));
-            if self.recent.len() >= WAITING.max(self.merged.len()) {
-                self.merge();
-            }
+            let before = (*owner, *first, *last);
+            self.others.get_or_insert_default().push(before);
         }
         self.last = Some((pid, start, end));
     }
 
     /// All ranges, by process and in order, without overlaps.
     fn merged(&mut self) -> &[Owned] {
-        self.recent.extend(self.last.take());
-        self.merge();
-        &self.merged
+        match &mut self.others {
+            None => self.last.as_slice(),
+            Some(lists) => {
+                lists.recent.extend(self.last.take());
+                lists.merge();
+                &lists.merged
+            }
+        }
     }
 
     /// Adds all ranges to `other`, moved by `by` bytes.
@@ -65,6 +74,15 @@ impl ProcessRanges {
         }
         let union = union.length();
         (union, i64::try_from(sum - i128::from(union)).unwrap_or(i64::MAX))
+    }
+}
+
+impl Lists {
+    fn push(&mut self, range: Owned) {
+        self.recent.push(range);
+        if self.recent.len() >= WAITING.max(self.merged.len()) {
+            self.merge();
+        }
     }
 
     fn merge(&mut self) {

@@ -15,7 +15,7 @@ pub(crate) struct Streams {
     /// By source and number of the description: indexes of its two streams, or [`NONE`].
     numbered: Vec<Vec<[u32; 2]>>,
     others: HashMap<StreamKey, u32>,
-    list: Vec<(u8, Stream)>,
+    list: Vec<Stream>,
 }
 
 /// No stream.
@@ -35,7 +35,7 @@ impl Streams {
             Some(directions) if directions[direction & 1] != NONE => directions[direction & 1],
             _ => *self.others.get(&(source, ofd, direction as u8))?,
         };
-        self.list.get_mut(at as usize).map(|(_, stream)| stream)
+        self.list.get_mut(at as usize)
     }
 
     /// The stream of a description; starts it if needed.
@@ -46,7 +46,7 @@ impl Streams {
             Some(directions) if directions[direction & 1] != NONE => directions[direction & 1],
             _ => self.insert(source, ofd, direction),
         };
-        &mut self.list[at as usize].1
+        &mut self.list[at as usize]
     }
 
     #[cold]
@@ -56,7 +56,7 @@ impl Streams {
         if let Some(&at) = self.others.get(&stream) {
             return at;
         }
-        self.list.push((direction as u8, Stream::default()));
+        self.list.push(Stream::new(direction));
         if source < SOURCES {
             if self.numbered.len() <= source as usize {
                 self.numbered.resize_with(source as usize + 1, Vec::new);
@@ -77,7 +77,7 @@ impl Streams {
 
     /// All streams, with their directions.
     pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &Stream)> {
-        self.list.iter().map(|(direction, stream)| (usize::from(*direction), stream))
+        self.list.iter().map(|stream| (stream.direction(), stream))
     }
 }
 

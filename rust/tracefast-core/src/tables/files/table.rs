@@ -12,31 +12,37 @@ use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{FileUse, Key, READ, WRITE, What};
 use crate::tables::files::word_classes::Known;
 use crate::tables::names::Names;
-use crate::tables::table_builder::TableBuilder;
+use crate::tables::table_builder::{TableBuilder, build_by_parts};
 
 /// Types of files that have no positions.
 const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 
 /// The table, the largest number of bytes first.
 pub(crate) fn build(
-    file_uses: Vec<FileUse>,
+    mut file_uses: Vec<FileUse>,
     by: By,
     sources: &Names,
     kinds: &Names,
-) -> Result<RecordBatch, ArrowError> {
-    let mut rows: Vec<Row> =
-        file_uses.into_iter().map(|file_use| Row::new(file_use, sources, kinds)).collect();
-    rows.sort_by(|a, b| a.order().cmp(&b.order()));
-    let mut table = TableBuilder::new(&rows);
+) -> Result<Vec<RecordBatch>, ArrowError> {
+    file_uses.sort_by(|a, b| order_of(a, sources).cmp(&order_of(b, sources)));
+    build_by_parts(file_uses, |file_uses| {
+        let file_uses = file_uses.into_iter();
+        let rows: Vec<Row> = file_uses.map(|row| Row::new(row, sources, kinds)).collect();
+        build_part(&rows, by)
+    })
+}
+
+fn build_part(rows: &[Row], by: By) -> Result<RecordBatch, ArrowError> {
+    let mut table = TableBuilder::new(rows);
     table.text("source", |row| row.source.as_deref());
     match by {
         By::File => {}
         By::Process => table.int32("pid", |row| row.file_use.key.part.map(|pid| pid as i32)),
         By::Open => {
             table.uint32("ofd", |row| row.file_use.key.part.map(|ofd| ofd as u32));
-            table.uint32("task", |row| row.file_use.opener);
-            table.timestamp("ts_open", |row| row.file_use.ts_open);
-            table.timestamp("ts_close", |row| row.file_use.ts_close);
+            table.uint32("task", |row| row.file_use.open.as_ref()?.by);
+            table.timestamp("ts_open", |row| row.file_use.open.as_ref()?.ts);
+            table.timestamp("ts_close", |row| row.file_use.open.as_ref()?.ts_close);
         }
     }
     // 0 is null: the log names no processes or tasks.
@@ -47,13 +53,13 @@ pub(crate) fn build(
     table.int64("size", |row| row.file_use.size);
     table.uint32("processes", |row| some(row.processes));
     table.uint32("tasks", |row| some(row.tasks));
-    table.count("opens", |row| row.file_use.opens);
-    table.count("opens_failed", |row| row.file_use.opens_failed);
-    table.count("stats", |row| row.file_use.stats);
-    table.count("stats_failed", |row| row.file_use.stats_failed);
-    table.count("mmaps", |row| row.file_use.mmaps);
-    table.count("mmaps_failed", |row| row.file_use.mmaps_failed);
-    table.int64("mmap_bytes", |row| row.file_use.mmap_bytes.total(row.file_use.mmaps));
+    table.count("opens", |row| row.file_use.opens.into());
+    table.count("opens_failed", |row| row.file_use.opens_failed.into());
+    table.count("stats", |row| row.file_use.stats.into());
+    table.count("stats_failed", |row| row.file_use.stats_failed.into());
+    table.count("mmaps", |row| row.file_use.mmaps.into());
+    table.count("mmaps_failed", |row| row.file_use.mmaps_failed.into());
+    table.int64("mmap_bytes", |row| row.file_use.mmap_bytes.total(row.file_use.mmaps.into()));
     table.timestamp("ts_first", |row| row.file_use.ts_first);
     table.timestamp("ts_last", |row| row.file_use.ts_last);
     table.text("offset_known", |row| row.file_use.known.map(Known::text));
@@ -70,21 +76,21 @@ fn values(row: &Row, direction: usize) -> &DirectionValues {
 fn add_direction(table: &mut TableBuilder<'_, Row>, direction: usize, prefix: &str) {
     let of = move |row| values(row, direction);
     let name = |rest: &str| format!("{prefix}{rest}");
-    table.count(name("s"), |row| of(row).direction.done);
-    table.count(name("_errors"), |row| of(row).direction.errors);
+    table.count(name("s"), |row| of(row).direction.done.get());
+    table.count(name("_errors"), |row| of(row).direction.errors.get());
     table.int64(name("_bytes"), |row| of(row).bytes);
     table.int64(name("_requested"), |row| of(row).requested);
-    table.count(name("_first"), |row| of(row).direction.first);
-    table.count(name("_consecutive"), |row| of(row).direction.consecutive);
-    table.count(name("_forward"), |row| of(row).direction.forward);
-    table.count(name("_backward"), |row| of(row).direction.backward);
+    table.count(name("_first"), |row| of(row).direction.first.get());
+    table.count(name("_consecutive"), |row| of(row).direction.consecutive.get());
+    table.count(name("_forward"), |row| of(row).direction.forward.get());
+    table.count(name("_backward"), |row| of(row).direction.backward.get());
     if direction == READ {
-        table.count(name("_eof"), |row| of(row).direction.eof);
+        table.count(name("_eof"), |row| of(row).direction.eof.get());
     }
     table.count(name("_unknown"), |row| of(row).direction.unknown());
-    table.count(name("_near"), |row| of(row).direction.near);
-    table.count(name("_rewinds"), |row| of(row).direction.rewinds);
-    table.count(name("_short"), |row| of(row).direction.short);
+    table.count(name("_near"), |row| of(row).direction.near.get());
+    table.count(name("_rewinds"), |row| of(row).direction.rewinds.get());
+    table.count(name("_short"), |row| of(row).direction.short.get());
     table.float64(name("_random_share"), |row| of(row).random_share);
     table.float64(name("_random_bytes_share"), |row| of(row).random_bytes_share);
     table.count(name("_runs"), |row| of(row).runs);
@@ -111,7 +117,14 @@ fn add_direction(table: &mut TableBuilder<'_, Row>, direction: usize, prefix: &s
 ///
 /// Rows that moved data stay: their name may refer to several files.
 pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<FileUse> {
-    let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::default();
+    // Names of rows that may be joined, and the first file of each.
+    let mut owners: HashMap<(u32, Option<i64>, &str), Option<usize>> = HashMap::default();
+    for file_use in &file_uses {
+        let Key { source, part, what } = file_use.key;
+        if let (What::Name, Some(path), false) = (what, &file_use.path, file_use.moved()) {
+            owners.insert((source, part, path), None);
+        }
+    }
     let mut homes: HashMap<Key, usize> = HashMap::default();
     let first =
         |file_use: &FileUse| (file_use.ts_first.is_none(), file_use.ts_first, file_use.file);
@@ -119,11 +132,11 @@ pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<F
         if !nameless.is_empty() && matches!(file_use.key.what, What::File(_)) {
             homes.insert(file_use.key, at);
         }
-        if let (Some(path), Some(_)) = (&file_use.path, file_use.file) {
-            let owner = owners.entry((file_use.key.source, file_use.key.part, path)).or_insert(at);
-            if first(file_use) < first(&file_uses[*owner]) {
-                *owner = at;
-            }
+        if let (Some(path), Some(_)) = (&file_use.path, file_use.file)
+            && let Some(owner) = owners.get_mut(&(file_use.key.source, file_use.key.part, &**path))
+            && owner.is_none_or(|owner| first(file_use) < first(&file_uses[owner]))
+        {
+            *owner = Some(at);
         }
     }
     let mut adoptions = Vec::new();
@@ -133,13 +146,14 @@ pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<F
         }
         let Key { source, part, what } = file_use.key;
         let owner = match (what, &file_use.path) {
-            (What::Name, Some(path)) => owners.get(&(source, part, &**path)),
+            (What::Name, Some(path)) => owners.get(&(source, part, &**path)).copied().flatten(),
             (What::Nameless(ofd), _) => nameless
                 .get(&(source, ofd))
-                .and_then(|file| homes.get(&Key { source, part, what: What::File((*file)?) })),
+                .and_then(|file| homes.get(&Key { source, part, what: What::File((*file)?) }))
+                .copied(),
             _ => None,
         };
-        if let Some(&owner) = owner {
+        if let Some(owner) = owner {
             adoptions.push((at, owner));
         }
     }
@@ -188,25 +202,28 @@ impl Row {
         Self {
             source: sources.text(file_use.key.source).map(str::to_owned),
             kind: kind.map(str::to_owned).or_else(unknown),
-            processes: file_use.pids.count(),
-            tasks: file_use.tasks.count(),
+            processes: file_use.pids.distinct(),
+            tasks: file_use.tasks.distinct(),
             directions,
             file_use,
         }
     }
+}
 
-    fn order(&self) -> impl Ord + '_ {
-        let moved = |direction: &DirectionValues| direction.bytes.unwrap_or(0);
-        let bytes = moved(&self.directions[READ]).saturating_add(moved(&self.directions[WRITE]));
-        let file_use = &self.file_use;
-        (
-            Reverse(bytes),
-            (file_use.path.is_none(), file_use.path.as_deref()),
-            (self.source.is_none(), self.source.as_deref()),
-            (file_use.file.is_none(), file_use.file),
-            file_use.key.part,
-        )
-    }
+/// What the rows are sorted by.
+fn order_of<'a>(file_use: &'a FileUse, sources: &'a Names) -> impl Ord + 'a {
+    let moved = |direction: usize| {
+        let direction = file_use.directions[direction].as_ref();
+        direction.and_then(|direction| direction.bytes.total(direction.done.get())).unwrap_or(0)
+    };
+    let source = sources.text(file_use.key.source);
+    (
+        Reverse(moved(READ).saturating_add(moved(WRITE))),
+        (file_use.path.is_none(), file_use.path.as_deref()),
+        (source.is_none(), source),
+        (file_use.file.is_none(), file_use.file),
+        file_use.key.part,
+    )
 }
 
 /// The columns of the reads, or of the writes, of a row.
@@ -239,28 +256,31 @@ impl DirectionValues {
     #[allow(clippy::cast_precision_loss)] // As in `share`.
     fn new(mut direction: Direction, size: Option<i64>) -> Self {
         let (union, shared) = direction.ranges.lengths();
-        let unique = union.saturating_add(direction.apart.0);
-        let shared = shared.saturating_add(direction.apart.1);
+        let apart = direction.apart.as_deref().copied().unwrap_or_default();
+        let unique = union.saturating_add(apart.0);
+        let shared = shared.saturating_add(apart.1);
         // Bytes at unknown positions may be any bytes of the file.
-        let placed = direction.placed > 0
-            || direction.moved == 0 && direction.bytes.total(direction.done).is_some();
+        let placed = direction.placed.get() > 0
+            || direction.moved.get() == 0 && direction.bytes.total(direction.done.get()).is_some();
         let unique_bytes = placed.then_some(unique);
-        let judged = direction.consecutive + direction.forward + direction.backward;
+        let judged =
+            direction.consecutive.get() + direction.forward.get() + direction.backward.get();
         let runs = direction.runs.counted();
         let (run_count, run_bytes_median) = (runs.total(), runs.rank(50));
-        let jumps = direction.jumps.counted();
-        let (jump_median, jump_p90) = (jumps.rank(50), jumps.rank(90));
+        let jumps = direction.jumps.as_mut().map(|jumps| jumps.counted());
+        let jump = |percent| jumps.as_ref()?.rank(percent);
+        let (jump_median, jump_p90) = (jump(50), jump(90));
         let sizes = direction.sizes.counted();
         let (size_median, size_max) = (sizes.rank(50), sizes.max());
         let asked_common = direction.asked.counted().commonest();
         let times = direction.durations.counted();
         let (p50, p99, max) = (times.rank(50), times.rank(99), times.max());
         let wall = direction.wall.length();
-        let ns = direction.ns.total(direction.calls);
+        let ns = direction.ns.total(direction.calls.get());
         Self {
-            bytes: direction.bytes.total(direction.done),
-            requested: direction.requested.total(direction.done),
-            random_share: share(direction.consecutive + direction.near, judged),
+            bytes: direction.bytes.total(direction.done.get()),
+            requested: direction.requested.total(direction.done.get()),
+            random_share: share(direction.consecutive.get() + direction.near.get(), judged),
             random_bytes_share: share(
                 direction.straight_bytes as u64,
                 direction.judged_bytes as u64,
@@ -286,7 +306,7 @@ impl DirectionValues {
             size_max,
             asked_common,
             ns,
-            wall_ns: ns.filter(|_| direction.timeless == 0).map(|_| wall),
+            wall_ns: ns.filter(|_| direction.timeless.get() == 0).map(|_| wall),
             p50,
             p99,
             max,

@@ -25,7 +25,7 @@ use crate::tables::process_tracking::word_classes::{RowKind, Status};
 /// ```
 /// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::forks::Forks;
-/// let table = Forks::default().finish().expect("columns of one length");
+/// let table = Forks::default().finish().expect("columns of one length").remove(0);
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("call_ns").is_some());
 /// ```
@@ -292,7 +292,7 @@ impl RowFold for Forks {
     }
 
     /// The table, in order of source and time.
-    fn table(self) -> Result<RecordBatch, ArrowError> {
-        table::build(&self)
+    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
+        Ok(vec![table::build(&self)?])
     }
 }

@@ -20,7 +20,7 @@ use crate::tables::processes::work::Work;
 /// ```
 /// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::processes::Processes;
-/// let table = Processes::default().finish().expect("columns of one length");
+/// let table = Processes::default().finish().expect("columns of one length").remove(0);
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("lifetime_ns").is_some());
 /// ```
@@ -81,8 +81,8 @@ impl RowFold for Processes {
     }
 
     /// The table, in order of source and start.
-    fn table(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
         let processes = group::processes(&self.tracker.tasks);
-        table::build(&self, &processes)
+        Ok(vec![table::build(&self, &processes)?])
     }
 }

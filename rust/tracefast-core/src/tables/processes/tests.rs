@@ -51,7 +51,7 @@ fn batch(events: &[Event<'_>]) -> RecordBatch {
 fn table(events: &[Event<'_>]) -> RecordBatch {
     let mut fold = Processes::default();
     fold.push(&batch(events), &Dictionaries::default()).expect("the columns that are needed");
-    fold.finish().expect("columns of one length")
+    fold.finish().expect("columns of one length").remove(0)
 }
 
 fn numbers(table: &RecordBatch, name: &str) -> Vec<Option<u32>> {

@@ -23,7 +23,7 @@ use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
 /// ```
 /// use tracefast_core::tables::syscalls::{By, Syscalls};
 /// use tracefast_core::tables::fold::Fold;
-/// let table = Syscalls::new(By::Name).finish().expect("columns of one length");
+/// let table = Syscalls::new(By::Name).finish().expect("columns of one length").remove(0);
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("total_ns").is_some());
 /// ```
@@ -167,7 +167,7 @@ impl RowFold for Syscalls {
     }
 
     /// The table, the largest sum of durations first.
-    fn table(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
         let Self { by, sources, names, tracker, mut entries, index, taskless } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
@@ -180,7 +180,7 @@ impl RowFold for Syscalls {
                     }
                 }
             }
-            return table::build(rows, by);
+            return Ok(vec![table::build(rows, by)?]);
         }
         let tasks = &tracker.tasks;
         let processes = group::processes(tasks);
@@ -215,7 +215,7 @@ impl RowFold for Syscalls {
                 rows.push(Row::new(whole, source, name, Some((owner, pid, image))));
             }
         }
-        table::build(rows, by)
+        Ok(vec![table::build(rows, by)?])
     }
 }
 

@@ -25,7 +25,7 @@ use crate::tables::table_builder::TableBuilder;
 /// ```
 /// use tracefast_core::tables::syscalls::StraceCounts;
 /// use tracefast_core::tables::fold::Fold;
-/// let table = StraceCounts::default().finish().expect("columns of one length");
+/// let table = StraceCounts::default().finish().expect("columns of one length").remove(0);
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("errors").is_some());
 /// ```
@@ -97,7 +97,7 @@ impl RowFold for StraceCounts {
     }
 
     /// The table in strace's order: by time, largest first, then by number of the call.
-    fn table(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
         let call = |number| Some((Machine::X86_64.call(number)?, number));
         let numbers: HashMap<&str, u64> = (0..NUMBERS).filter_map(call).collect();
         let mut rows: Vec<(&str, Count)> = (0_u32..)
@@ -116,6 +116,6 @@ impl RowFold for StraceCounts {
         table.uint64("errors", |(_, count)| Some(count.errors));
         table.uint64("timed", |(_, count)| Some(count.timed));
         table.int64("total_ns", |(_, count)| Some(i64::try_from(count.ns).unwrap_or(i64::MAX)));
-        table.finish()
+        Ok(vec![table.finish()?])
     }
 }

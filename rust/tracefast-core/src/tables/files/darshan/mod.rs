@@ -27,7 +27,7 @@ use record::{CallSpan, READ, Record, WRITE};
 /// ```
 /// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::files::Darshan;
-/// assert_eq!(Darshan::default().finish().expect("columns of one length").num_rows(), 0);
+/// assert_eq!(Darshan::default().finish().expect("columns of one length").remove(0).num_rows(), 0);
 /// ```
 #[derive(Debug, Default)]
 pub struct Darshan {
@@ -214,8 +214,8 @@ impl RowFold for Darshan {
     }
 
     /// The table, the largest number of bytes first.
-    fn table(self) -> Result<RecordBatch, ArrowError> {
-        table::build(self.records, &self.sources, &self.origins)
+    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
+        Ok(vec![table::build(self.records, &self.sources, &self.origins)?])
     }
 }
 

@@ -1,0 +1,54 @@
+"""What `tf.files` holds for each row of its table.
+
+The bounds are between what it takes and what it took when it held each row three times: some 3 kB.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tracefast as tf
+from support.memory import needs_status, peak_kb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = """
+import sys
+import tracefast as tf
+table = tf.files(tf.scan(sys.argv[1])).collect()
+assert table.height == int(sys.argv[2]), table.height
+"""
+
+
+def write_paths(log: Path, count: int) -> None:
+    """Write a log in which each of `count` paths is opened, read, and closed again."""
+    with log.open("w") as file:
+        for i in range(count):
+            at = f"7 1700000000.{i:06d}"
+            file.write(
+                f'{at} openat(AT_FDCWD, "/data/{i:09d}/{i * 7919 % 1000003}", O_RDONLY) = 3 <0.1>\n'
+                f'{at} read(3, "", 4096) = 10 <0.1>\n{at} close(3) = 0 <0.1>\n'
+            )
+
+
+def write_unfinished(log: Path, count: int) -> None:
+    """Write a log in which `count` tasks each begin a read that does not end."""
+    with log.open("w") as file:
+        for i in range(count):
+            file.write(f"{100 + i} 1700000000.{i:06d} read(3,  <unfinished ...>\n")
+
+
+@needs_status
+@pytest.mark.parametrize("write", [write_paths, write_unfinished])
+def test_memory_grows_with_rows_by_little(tmp_path: Path, write) -> None:
+    few, many = 20_000, 120_000
+    peaks = []
+    for count in (few, many):
+        log, out = tmp_path / f"{count}.strace", tmp_path / f"{count}.parquet"
+        write(log, count)
+        tf.parse(log, out)
+        peaks.append(min(peak_kb(FILES, out, count) for _ in range(2)))
+    assert (peaks[1] - peaks[0]) * 1024 / (many - few) < 1800, peaks
