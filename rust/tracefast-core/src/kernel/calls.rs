@@ -71,8 +71,10 @@ impl Kernel {
             let fds = fds.clone();
             pending.message = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
-        if head.op == Op::Submit {
-            pending.submits = self.submit(task, head.flags);
+        match head.op {
+            Op::Submit => pending.unseen = self.submit(task, head.flags),
+            Op::Exec if !self.follows => pending.unseen = self.hold_shared(task),
+            _ => {}
         }
         self.tasks.put_pending(task, pending);
         match (head.op, head.fd) {
@@ -120,6 +122,7 @@ impl Kernel {
             // returns from close()".
             (Op::Close, Some(fd)) => self.tasks.close(task, fd),
             (Op::Fork, _) => self.tasks.forking(task, flags),
+            (Op::Rename | Op::Unlink, _) => self.tasks.files.inodes.forget_sizes(),
             _ => {}
         }
     }
@@ -221,7 +224,13 @@ impl Kernel {
             Op::Superseded => self.tasks.superseded(tid, effect.at),
             _ => self.call::<true>(task, tid, row, block, effect, pending.as_deref_mut()),
         }
-        if let Some(pending) = pending {
+        if let Some(mut pending) = pending {
+            if effect.op == Op::Exec
+                && block.rows.has(row, C::Ret)
+                && let Some(unseen) = pending.unseen.take()
+            {
+                self.let_go(unseen);
+            }
             self.tasks.give_back(pending);
         }
     }

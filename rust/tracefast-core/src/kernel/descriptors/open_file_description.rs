@@ -120,6 +120,11 @@ impl OpenFileDescription {
         self.number
     }
 
+    /// Whether it has several users: descriptors, calls under way.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.refs > 1
+    }
+
     /// Name, identity or type have changed: the next row needs a new entry.
     pub(crate) fn changed(&mut self) {
         self.described = u64::MAX;

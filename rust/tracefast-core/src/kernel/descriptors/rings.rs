@@ -9,10 +9,9 @@
 
 use crate::events::vocabulary::ring_flags;
 use crate::kernel::Kernel;
-use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::transfers::calls_under_way::{Held, drop_held};
+use crate::kernel::transfers::calls_under_way::UnseenMoves;
 use crate::kernel::transfers::position::Position;
 
 /// How many descriptors of a process are looked at, over all submissions. After that whatever it has
@@ -23,7 +22,7 @@ impl Kernel {
     /// The task asks the kernel to do what is in a ring, as in `flags` ([`ring_flags`]). Returns what
     /// the kernel may move until the call ends, if all is done then.
     #[cold]
-    pub(crate) fn submit(&mut self, task: TaskRef, flags: u32) -> Option<Vec<Held>> {
+    pub(crate) fn submit(&mut self, task: TaskRef, flags: u32) -> Option<UnseenMoves> {
         let table = self.tasks.table(task);
         table.rings = true;
         if table.unordered {
@@ -50,7 +49,7 @@ impl Kernel {
                 held.extend(self.hold(fd, file, true, Some(Changes::Any)));
             }
         }
-        Some(held)
+        Some(UnseenMoves { held, files: true })
     }
 
     /// Any file may change from here on, whichever the log names.
@@ -59,16 +58,4 @@ impl Kernel {
             self.tasks.files.inodes.begin_unseen_changes();
         }
     }
-}
-
-/// All that a call has submitted is done.
-#[cold]
-pub(crate) fn done(files: &mut OpenFileDescriptions, held: Vec<Held>) {
-    for held in held {
-        if files.at(held.file).is_some_and(|open| open.unsure) {
-            files.moved_others(held.file, true);
-        }
-        drop_held(files, held);
-    }
-    files.inodes.end_unseen_changes();
 }

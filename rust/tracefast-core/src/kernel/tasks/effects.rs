@@ -8,7 +8,6 @@ use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags, ring_fl
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
-use crate::kernel::descriptors::rings;
 use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -93,9 +92,9 @@ impl Kernel {
             (Op::Submit, ..) if !failed => {
                 let waits = effect.flags & ring_flags::WAITS != 0;
                 if !(effect.begun && waits)
-                    && let Some(held) = self.submit(task, effect.flags)
+                    && let Some(unseen) = self.submit(task, effect.flags)
                 {
-                    rings::done(&mut self.tasks.files, held);
+                    unseen.end(&mut self.tasks.files);
                 }
             }
             (Op::Fork, ..) => self.forked(task, tid, row, block, ret.filter(|_| done)),

@@ -1,8 +1,10 @@
 //! Tasks, from the call that made them to their end, and what they have: an fd table, directories,
 //! an address space, a call under way.
 //!
-//! `fork.rs` makes tasks (`namespaces.rs` those with other numbers), `task_cache.rs` finds them by id, `shared.rs` holds what several tasks
-//! share, `comm.rs` their names, `memory.rs` an address space; `effects.rs` is what calls do.
+//! `fork.rs` makes tasks (`namespaces.rs` those with other numbers), `task_cache.rs` finds them by
+//! id, `shared.rs` holds what several tasks share, `comm.rs` their names, `memory.rs` an address
+//! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
+//! missing.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
@@ -11,6 +13,7 @@ pub(crate) mod memory;
 mod namespaces;
 mod shared;
 pub(crate) mod task_cache;
+mod unseen_programs;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

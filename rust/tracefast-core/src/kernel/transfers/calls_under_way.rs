@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::events::vocabulary::Motion;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
-use crate::kernel::descriptors::rings;
 use crate::kernel::files::length::{Change, Moment, ResizeStart};
 use crate::kernel::transfers::position::{CallStart, Total};
 
@@ -36,6 +35,30 @@ impl Held {
     }
 }
 
+/// Descriptions that may move until a call ends, though the log does not show it.
+#[derive(Debug, Default)]
+pub(crate) struct UnseenMoves {
+    pub held: Vec<Held>,
+    /// Any file may change meanwhile.
+    pub files: bool,
+}
+
+impl UnseenMoves {
+    /// The call is over, and what has moved is not known.
+    #[cold]
+    pub(crate) fn end(self, files: &mut OpenFileDescriptions) {
+        for held in self.held {
+            if files.at(held.file).is_some_and(|open| open.unsure) {
+                files.moved_others(held.file, true);
+            }
+            drop_held(files, held);
+        }
+        if self.files {
+            files.inodes.end_unseen_changes();
+        }
+    }
+}
+
 /// A call under way.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -49,8 +72,8 @@ pub(crate) struct Pending {
     pub message: Option<u64>,
     /// The path that an event within the call shows.
     pub path: Option<Arc<[u8]>>,
-    /// What the kernel may move until the call ends, as a ring asks.
-    pub submits: Option<Vec<Held>>,
+    /// What may move unseen until the call ends.
+    pub unseen: Option<UnseenMoves>,
     /// The call has faulted on a mapped file, so events of the page cache may be about that.
     pub fault: bool,
 }
@@ -80,8 +103,8 @@ impl Pending {
                 drop_held(files, held);
             }
         }
-        if let Some(held) = self.submits.take() {
-            rings::done(files, held);
+        if let Some(unseen) = self.unseen.take() {
+            unseen.end(files);
         }
     }
 }
