@@ -42,7 +42,8 @@ fn made<F: Fold>(fold: &dyn Fn() -> F, events: &RecordBatch) -> RecordBatch {
         for part in parts {
             fold.push(part, &Dictionaries::default()).expect("columns of the schema");
         }
-        fold.finish().expect("columns of one length")
+        // The tables of logs this small have one part.
+        fold.finish().expect("columns of one length").remove(0)
     };
     let whole = table(std::slice::from_ref(events));
     let cut = events.num_rows() / 3;
