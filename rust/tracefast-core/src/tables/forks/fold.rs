@@ -292,7 +292,10 @@ impl RowFold for Forks {
     }
 
     /// The table, in order of source and time.
-    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        Ok(vec![table::build(&self)?])
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        // The table does not look tasks up by id, and there may be millions.
+        self.tracker.forget_ids();
+        (self.tids, self.pids) = (HashMap::default(), Pids::default());
+        table::build(&self)
     }
 }

@@ -121,7 +121,7 @@ impl<'a> Evidence<'a> {
         let mut evidence = Self::default();
         for task in &forks.tasks {
             let Some(process) = parents.process_of(task) else { continue };
-            for opened in &task.deeds.opened {
+            for opened in task.deeds.iter().flat_map(|deeds| &deeds.opened) {
                 let clues = match parents.program(process, opened.row) {
                     Some(path) => evidence.programs.entry((task.source, path)).or_default(),
                     None => evidence.processes.entry(process).or_default(),
@@ -169,17 +169,18 @@ impl Forks {
                 source.extent.executes(dur);
             }
         } else if fresh {
-            task.deeds.calls(called);
+            task.deeds.get_or_insert_default().calls(called);
         }
         if called.opens
             && let Some(path) = tasks.path.get(row)
         {
             if tasks.ret.get(row).is_none_or(|ret| ret >= 0) {
-                task.deeds.imports(path, ts, ts.zip(dur).map(|(ts, dur)| ts.saturating_add(dur)));
+                let deeds = task.deeds.get_or_insert_default();
+                deeds.imports(path, ts, ts.zip(dur).map(|(ts, dur)| ts.saturating_add(dur)));
             }
             let known = task.tracked.and_then(|tracked| self.tracker.tasks.get(tracked as usize));
             let execs = known.map_or(0, |known| known.execs.len());
-            task.deeds.opens(path, execs, self.tracker.row);
+            task.deeds.get_or_insert_default().opens(path, execs, self.tracker.row);
         }
     }
 
@@ -200,11 +201,12 @@ impl Forks {
         });
         let parent = parent.map(|clues| clues.copied().unwrap_or_default());
         let log = self.sources.get(birth.source as usize).map(|source| &source.extent);
-        let deeds = child.map(|child| &child.deeds);
+        let none = Deeds::default();
+        let deeds = child.map(|child| child.deeds.as_deref().unwrap_or(&none));
         Hint {
             start: child.and_then(|child| self.start(child)),
-            calls: child.and_then(|child| child.deeds.names(child, &self.names)),
-            modules: child.filter(|child| child.seen()).map(|child| child.deeds.modules),
+            calls: child.zip(deeds).and_then(|(child, deeds)| deeds.names(child, &self.names)),
+            modules: deeds.filter(|_| child.is_some_and(Task::seen)).map(|deeds| deeds.modules),
             modules_ns: deeds.and_then(|deeds| {
                 let (first, last) = deeds.first_module.zip(deeds.last_module)?;
                 Some(last.saturating_sub(first))

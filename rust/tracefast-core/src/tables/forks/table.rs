@@ -12,10 +12,10 @@ use crate::tables::forks::startup::Started;
 use crate::tables::forks::task::{Birth, Task};
 use crate::tables::forks::tracer::{Cost, Spawn};
 use crate::tables::forks::word_classes::Maker;
-use crate::tables::table_builder::TableBuilder;
+use crate::tables::table_builder::{TableBuilder, build_by_parts};
 
 /// The table, by source and time; nulls last.
-pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn build(forks: &Forks) -> Result<Vec<RecordBatch>, ArrowError> {
     let parents = Parents::new(forks);
     let evidence = Evidence::new(forks, &parents);
     let costs: Vec<Option<Cost>> = forks
@@ -25,21 +25,24 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
             |source| if source.kernel { None } else { Cost::from_gaps(&source.all, &source.fresh) },
         )
         .collect();
-    let mut rows: Vec<Row<'_>> = forks
-        .births
-        .iter()
-        .filter(|birth| !birth.joined)
-        .map(|birth| {
+    let mut births: Vec<&Birth> = forks.births.iter().filter(|birth| !birth.joined).collect();
+    births.sort_by_key(|birth| {
+        let source = forks.tracker.source_name(birth.source);
+        let (ts, line) = (birth.ts, birth.line);
+        ((source.is_none(), source), (ts.is_none(), ts), (line.is_none(), line))
+    });
+    build_by_parts(births, |births| {
+        let rows = births.into_iter().map(|birth| {
             let cost = costs.get(birth.source as usize).copied().flatten();
             Row::new(forks, birth, &parents, &evidence, cost)
-        })
-        .collect();
-    rows.sort_by_key(|row| {
-        let (ts, line) = (row.birth.ts, row.birth.line);
-        ((row.source.is_none(), row.source), (ts.is_none(), ts), (line.is_none(), line))
-    });
+        });
+        build_part(forks, &rows.collect::<Vec<_>>())
+    })
+}
+
+fn build_part(forks: &Forks, rows: &[Row<'_>]) -> Result<RecordBatch, ArrowError> {
     let text = |number: Option<u32>| forks.names.text(number?);
-    let mut table = TableBuilder::new(&rows);
+    let mut table = TableBuilder::new(rows);
     table.text("source", |row| row.source);
     table.timestamp("ts", |row| row.birth.ts);
     table.uint64("line", |row| row.birth.line);

@@ -62,7 +62,7 @@ pub(crate) struct Task {
     pub(crate) made: Option<u32>,
     pub(crate) announced: Option<u32>,
     /// Evidence for advice, on request.
-    pub(crate) deeds: Deeds,
+    pub(crate) deeds: Option<Box<Deeds>>,
 }
 
 impl Task {

@@ -138,6 +138,12 @@ impl Tracker {
         Some(found)
     }
 
+    /// Forgets which ids tasks have, once all rows are in.
+    pub(crate) fn forget_ids(&mut self) {
+        (self.index, self.by_tid) = (HashMap::default(), HashMap::default());
+        self.expected = HashMap::default();
+    }
+
     /// The number of a row's source; 0 if it has none.
     #[inline]
     pub(crate) fn source(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> u32 {
