@@ -93,7 +93,8 @@ def scan(
         A Parquet or Arrow IPC file is incomplete, holds something other than events, events of
         another version of the schema, or those of a log that is also given; a URL cannot be read;
         a directory holds both logs and Parquet or Arrow files. ``hint`` says what to do. (An input
-        that is not a log is only detected when the frame is collected.)
+        that is not a log is only detected when the frame is collected. So is damage inside a
+        Parquet or Arrow file, which raises an error of polars or ``OSError``.)
     ValueError
         A source is standard input: a lazy query may read its sources more than once. Or there is no
         such `format_in` or `machine`, or `threads` is less than 1.
@@ -288,9 +289,12 @@ def check_events(file: str, content: Content) -> pl.Schema:
             f"events of schema {version}, written by tracefast {writer}; this is tracefast "
             f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION}",
         )
-    found = pl.Schema(
-        pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
-    )
+    try:
+        found = pl.Schema(
+            pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
+        )
+    except pl.exceptions.PolarsError as error:
+        raise damaged(file, error) from error
     _check_columns(file, found)
     return found
 
@@ -306,6 +310,12 @@ def _check_columns(file: str, found: pl.Schema) -> None:
         raise _refused(file, "not the events of a log: it has no columns")
     if (odd := of_other_types(found, wanted)) is not None:
         raise _refused(file, odd)
+
+
+def damaged(file: str, error: BaseException) -> _core.Error:
+    """Make an error of one of polars, which could not read a file of events."""
+    first = str(error).partition("\n")[0]
+    return _refused(file, f"the file of events is incomplete or damaged: {first}")
 
 
 def _refused(file: str, why: str) -> _core.Error:

@@ -21,8 +21,12 @@ from tracefast.inputs.contents import is_pipe, sniff
 from tracefast.inputs.duplicates import files_sharing_names
 from tracefast.inputs.sources import STDIN, expand, without_repeats
 from tracefast.outputs import refuse_own_input
+from tracefast.scanning import damaged
 
 Analysis = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+# What may come of an input. polars panics at some of what is damaged.
+_FAILURES = (Error, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def run_analysis(
@@ -59,7 +63,7 @@ def run_analysis(
         with progress_bar(progress, disabled=request.quiet):
             try:
                 table = _collect(names, analysis, request, progress)
-            except (Error, OSError, pl.exceptions.PolarsError) as error:
+            except _FAILURES as error:
                 if len(names) == 1 or not combinable:
                     print_error(_to_own_error(error, names[0]))
                     return None, False
@@ -103,7 +107,7 @@ def _collect_each(
     for name in names:
         try:
             results.append(_collect([name], analysis, request, progress))
-        except (Error, OSError, pl.exceptions.PolarsError) as error:
+        except _FAILURES as error:
             print_error(_to_own_error(error, name))
     # Inputs analysed one by one may have results of different columns.
     return pl.concat(results, how="diagonal_relaxed") if results else None
@@ -132,8 +136,15 @@ def _collect(
     return analysis(events).collect()
 
 
-def _to_own_error(error: Exception, name: str) -> Exception:
-    """Turn an error of polars into one of tracefast."""
+def _to_own_error(error: BaseException, name: str) -> Exception:
+    """Turn an error of polars, which may lack the name of the file, into one of tracefast."""
+    if not isinstance(error, Exception):
+        return damaged(name, error)
+    if isinstance(error, Error) or (isinstance(error, OSError) and error.filename is not None):
+        return error
+    of_columns = (pl.exceptions.ColumnNotFoundError, pl.exceptions.SchemaError)
+    if not isinstance(error, of_columns) and sniff(name) != "log":
+        return damaged(name, error)
     if isinstance(error, pl.exceptions.PolarsError):
         first = str(error).splitlines()[0]
         return error_with_hint(
