@@ -181,6 +181,9 @@ LINES = [
     b"+++ killed by SIGKILL +++",
     b"--- stopped by SIGSTOP ---",
     b"strace: Process 101 attached",
+    b"strace: Process 101 detached",
+    b"Process 100 detached",
+    b"read(3,  <detached ...>",
     b"hello",
 ]
 
@@ -207,8 +210,11 @@ def test_coloured_and_half_numbered_lines(folder, data, block_bytes, threads):
 
 
 @settings(CALM, max_examples=150)
-@given(text=half_numbered(), block_bytes=st.sampled_from([64, 150, 300]))
-def test_tasks_of_half_numbered_lines_do_not_depend_on_blocks(folder, text, block_bytes):
+@given(data=st.data(), block_bytes=st.sampled_from([64, 150, 300]))
+def test_tasks_of_half_numbered_lines_do_not_depend_on_blocks(folder, data, block_bytes):
+    text = data.draw(half_numbered())
+    if data.draw(st.booleans()):
+        text = data.draw(coloured(text))
     path = folder / "half.log"
     path.write_bytes(text)
     expected = pl.DataFrame(tf.read(path, format_in="strace", threads=1))
