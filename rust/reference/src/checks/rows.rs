@@ -43,7 +43,7 @@ pub(super) fn rows(batch: &RecordBatch, lines: u64) {
                 Some("exact" | "assumed") => {
                     assert!(offset.is_none_or(|offset| offset >= 0), "{} {offset:?}", what());
                 }
-                Some("relative" | "ambiguous" | "unknown") => {}
+                Some("relative" | "assumed-relative" | "ambiguous" | "unknown") => {}
                 None => assert!(matches!(class, None | Some("error" | "eof")), "{}", what()),
                 Some(other) => panic!("{} {other}", what()),
             }
