@@ -132,6 +132,7 @@ impl Kernel {
         let mut this =
             Self { cut, follows: matches!(format, Format::Strace(_)), ..Self::default() };
         this.tasks.separate = cut;
+        this.tasks.attached = this.follows;
         this.tasks.files.complete = complete;
         if format.is_unordered() {
             this.tasks.lose_order();

@@ -41,6 +41,9 @@ impl Tasks {
         if self.followed && !self.forks && !self.unordered {
             self.files.filter();
         }
+        if let Some(tid) = tid.filter(|_| self.silent > 0) {
+            self.doubt_silent(tid);
+        }
         let at = self.add(tid, None, 0);
         if let Some(task) = self.slots[at].as_mut() {
             task.unexpected = true;
@@ -111,6 +114,8 @@ impl Tasks {
         if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
             task.id = id;
             self.change(Some(tid));
+        } else if self.attached && !self.followed && !self.unordered {
+            self.keep_silent(new);
         }
         Some(self.identity(new).0)
     }

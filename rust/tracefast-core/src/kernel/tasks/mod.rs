@@ -61,6 +61,8 @@ struct Task {
     /// It is in another pid namespace than strace: calls that make a task return other numbers
     /// than the lines of the child show (`pid_namespaces(7)`).
     foreign: bool,
+    /// A call has returned its number, and no line has shown it.
+    silent: bool,
     /// Its children will be: unshare(2) or `setns(2)` with `CLONE_NEWPID`.
     separates: bool,
 }
@@ -133,6 +135,10 @@ pub(crate) struct Tasks {
     followed: bool,
     /// There are calls that make tasks.
     forks: bool,
+    /// Only tasks are in the log that strace has attached to, and their children.
+    pub attached: bool,
+    /// How many tasks are silent.
+    silent: usize,
 }
 
 impl Tasks {
@@ -177,6 +183,7 @@ impl Tasks {
             exited: false,
             unexpected: false,
             foreign,
+            silent: false,
             separates: false,
         };
         self.next += 1;
@@ -247,6 +254,7 @@ impl Tasks {
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
             self.unseen.retain(|unseen| unseen.id != task.id);
+            self.silent -= usize::from(task.silent);
             if let Some(mut pending) = task.pending {
                 pending.abandon(&mut self.files);
             }

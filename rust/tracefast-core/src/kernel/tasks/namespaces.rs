@@ -90,9 +90,53 @@ impl Tasks {
         Some(id)
     }
 
+    /// A call has returned the number of the task.
+    pub(crate) fn keep_silent(&mut self, task: TaskRef) {
+        if let Some(task) = self.slots[task].as_mut() {
+            task.silent = true;
+            self.silent += 1;
+        }
+    }
+
+    /// A task appears that no call has made as far as the log shows. It may be older than the log,
+    /// but then its number is lower than those of new tasks. Otherwise it may be a child that has
+    /// not shown itself under the number that a call returned: strace may be attached to a
+    /// container. Then it has the child's descriptions.
+    pub(crate) fn doubt_silent(&mut self, tid: i32) {
+        let mut open: Vec<DescriptionRef> = Vec::new();
+        for task in self.slots.iter_mut().flatten() {
+            if task.silent && !task.exited && task.tid.is_some_and(|number| number < tid) {
+                task.silent = false;
+                self.silent -= 1;
+                let table = &self.tables.items[task.table].1;
+                open.extend(table.all().map(|(_, file)| file));
+            }
+        }
+        open.sort_unstable();
+        open.dedup();
+        for file in open {
+            self.doubt(file);
+        }
+    }
+
+    /// Calls of another task may use the description unseen from now on.
+    fn doubt(&mut self, file: DescriptionRef) {
+        if let Some(file) = self.files.get(file)
+            && file.position != Position::None
+        {
+            // As if a call were under way that never ends.
+            file.in_progress.begin();
+        }
+    }
+
     /// A row shows the task.
     #[inline]
     pub(crate) fn showed(&mut self, task: TaskRef) {
+        if self.silent > 0
+            && let Some(task) = self.slots[task].as_mut()
+        {
+            self.silent -= usize::from(std::mem::take(&mut task.silent));
+        }
         if !self.unseen.is_empty() {
             self.unseen.retain(|unseen| unseen.at != task);
         }
@@ -145,12 +189,7 @@ impl Tasks {
             if same.len() == tables.len() {
                 continue;
             }
-            if let Some(file) = self.files.get(same[0].1)
-                && file.position != Position::None
-            {
-                // As if a call were under way that never ends.
-                file.in_progress.begin();
-            }
+            self.doubt(same[0].1);
         }
     }
 }
