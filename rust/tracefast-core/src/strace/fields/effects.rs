@@ -367,7 +367,14 @@ impl FieldWriter<'_> {
     /// terminals only.
     fn ioctl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
-        let Some(ret) = ret else { return };
+        let Some(ret) = ret else {
+            if ioctl_resizes(text) {
+                // It may have done so, as its entry says where the two are apart.
+                let effect = &mut self.rows.effect[self.row];
+                (effect.op, effect.number) = (Op::Allocate, -1);
+            }
+            return;
+        };
         let split = Split::new(text, 1);
         let Some(command) = split.get(text, 1) else { return };
         // The lengths of the structures are part of the numbers, so they are those of 64 bits.
