@@ -52,22 +52,6 @@ pub fn recorded(folder: &Path, extensions: &[&str]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).expect("readable")).collect()
 }
 
-/// The logs in the rules of the model, without what is expected of them.
-///
-/// # Panics
-/// If a rule cannot be read.
-pub fn ruled(folder: &Path) -> Vec<Vec<u8>> {
-    let notes = ["// ", "    ^ ", "    + "];
-    let log = |rule: &str| -> Vec<u8> {
-        let lines = rule.lines().skip(1).filter(|line| !line.is_empty());
-        let lines = lines.filter(|line| !notes.iter().any(|note| line.starts_with(note)));
-        lines.flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
-    };
-    let rules = recorded(folder, &["rules"]);
-    let texts = rules.iter().map(|rules| String::from_utf8_lossy(rules));
-    texts.flat_map(|text| text.split("\n== ").map(log).collect::<Vec<_>>()).collect()
-}
-
 /// A part of one of the logs, changed in up to five ways.
 pub fn mutant(logs: &[Vec<u8>], numbers: &mut Numbers) -> Vec<u8> {
     let mut lines = part(logs, numbers);
