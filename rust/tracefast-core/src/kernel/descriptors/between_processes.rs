@@ -141,6 +141,9 @@ impl Kernel {
         for file in files.iter().flatten() {
             self.tasks.files.keep(*file);
         }
+        for &file in files.iter().flatten() {
+            self.tasks.sent(file, self.messages.early);
+        }
         for file in &files {
             names.push(file.and_then(|file| self.tasks.files.get(file)?.path.clone()));
         }
@@ -190,6 +193,7 @@ impl Kernel {
             for file in self.messages.files() {
                 self.tasks.files.suspect(file);
             }
+            self.messages.early = true;
         }
         for (i, one) in received.iter().enumerate() {
             let file = message.as_ref().and_then(|message| message.files.get(i).copied().flatten());

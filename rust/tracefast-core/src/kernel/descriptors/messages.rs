@@ -47,6 +47,9 @@ const MESSAGES: usize = 1 << 10;
 pub(crate) struct Messages {
     messages: VecDeque<Message>,
     next: u64,
+    /// A message was received that had not been sent: where calls have no ends, or no order, it may
+    /// be one that comes later.
+    pub early: bool,
 }
 
 impl Messages {

@@ -501,6 +501,15 @@ impl Tasks {
         }
     }
 
+    /// The description is sent to another task; `early`: which may have received it already.
+    pub(crate) fn sent(&mut self, file: DescriptionRef, early: bool) {
+        if self.unordered {
+            self.unordered(file);
+        } else if early {
+            self.files.suspect(file);
+        }
+    }
+
     /// One of the other tasks has a descriptor `fd` now that the log does not show: each of them may.
     #[cold]
     pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {
