@@ -42,6 +42,10 @@ pub(crate) struct OlderDescriptions {
     active: Vec<DescriptionRef>,
     /// There are too many.
     many: bool,
+    /// The description of the last call that moved a position, or began to, and whether it has moved
+    /// it, if no call on a description that may be the same was under way. The same again changes
+    /// nothing.
+    last: Option<(DescriptionRef, bool)>,
     /// How many of their files have no name.
     nameless: u64,
     /// How many names have changed so far.
@@ -230,8 +234,17 @@ impl OpenFileDescriptions {
 
     /// A call moves the position of the description, which may be the same as others, or begins to;
     /// `moved`: it has moved it.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn move_others(&mut self, file: DescriptionRef, moved: bool) {
+        let done = self.older.last;
+        if !done.is_some_and(|(last, all)| last == file && (all || !moved)) {
+            self.move_all_others(file, moved);
+        }
+    }
+
+    #[inline(never)]
+    fn move_all_others(&mut self, file: DescriptionRef, moved: bool) {
+        self.older.last = None;
         if self.at(file).is_none_or(|open| open.position == Position::None) {
             return;
         }
@@ -274,6 +287,7 @@ impl OpenFileDescriptions {
         if !std::mem::replace(&mut open.others.active, true) {
             self.older.active.push(file);
         }
+        self.older.last = (!under_way).then_some((file, moved));
     }
 
     /// The log shows whether writes append. If it has changed, it has changed for the others, too.
@@ -306,6 +320,7 @@ impl OpenFileDescriptions {
 
     /// The description has no users any more.
     pub(crate) fn forget(&mut self, file: DescriptionRef, others: &Others) {
+        self.older.last = None;
         for &other in &others.same {
             self.separate(other, file);
         }
