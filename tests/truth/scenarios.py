@@ -33,7 +33,7 @@ RECORDERS = {
         "-f",
         "--seccomp-bpf",
         "-e",
-        "trace=%file,%desc,%process,%memory,%network",
+        "trace=%file,%desc,%process,%memory,%network,unshare",
     ],
     "attached": ["-f"],
 }
