@@ -102,7 +102,7 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (30); FUZZ_LOGS=DIR takes seeds f
 			-print_final_stats=1; \
 	done
 
-# Who installs the sdist builds a wheel from it, and this does the same.
+# Installing from the sdist builds a wheel from it, and so does this.
 dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empty environment.
 	rm -rf dist
 	$(PYTHON) -m venv $(DIST)
