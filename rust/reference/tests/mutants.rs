@@ -60,7 +60,7 @@ fn mutants_in_files_hold() {
 }
 
 /// What mutants found.
-const FINDINGS: [&str; 4] = [
+const FINDINGS: [&str; 5] = [
     // The execve of a line without a pid goes on under the pid of another.
     "700   openat(AT_FDCWD, \"/srv/a\", O_RDONLY|O_CLOEXEC) = 3
 futex(0x7f01, FUTEX_WAIT, 702, NULL <unfinished ...>
@@ -90,6 +90,11 @@ clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLDstr
 100   write(3, \"x\"..., 10) = 10
 100   ioctl(3, FICLONE, 4) = -1 EXDEV (Invalid cross-devic
 100   write(3, \"x\"..., 10) = 10
+",
+    // A call whose arguments end, and that is killed.
+    "101   write(3, \"x\"... <unfinished ...>, 3) <unfinished ...>
+101   +++ killed by SIGKILL +++
+100   write(2147483647, \"end\"..., 7 = 3
 ",
 ];
 

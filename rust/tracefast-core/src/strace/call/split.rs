@@ -36,12 +36,9 @@ impl Parser<'_> {
         rows.kind[row] = EventKind::Syscall as u8;
         rows.status[row] = status as u8;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit();
-        let start = open.args.0 as usize;
-        let mut args = (start, open.args.1 as usize);
-        if open.torn || status == Status::Unfinished {
-            args.1 = start + ending::cut_args(&self.text[args.0..args.1]);
-        }
-        self.arguments(row, open.name, open.sys, args, None);
+        let (start, end) = (open.args.0 as usize, open.args.1 as usize);
+        let end = start + ending::cut_args(&self.text[start..end]);
+        self.arguments(row, open.name, open.sys, (start, end), None);
         self.parsed.rows.effect[row].begun = true;
     }
 
