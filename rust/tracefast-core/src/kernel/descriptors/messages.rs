@@ -45,7 +45,7 @@ const MESSAGES: usize = 1 << 10;
 /// All messages that were sent and not received.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
-    messages: VecDeque<Message>,
+    queue: VecDeque<Message>,
     next: u64,
     /// A message was received that had not been sent: where calls have no ends, or no order, it may
     /// be one that comes later.
@@ -61,32 +61,32 @@ impl Messages {
         paths: Vec<Option<Arc<[u8]>>>,
     ) -> (u64, Option<Message>) {
         self.next += 1;
-        self.messages.push_back(Message { number: self.next, from, files, paths });
-        let oldest = (self.messages.len() > MESSAGES).then(|| self.messages.pop_front()).flatten();
+        self.queue.push_back(Message { number: self.next, from, files, paths });
+        let oldest = (self.queue.len() > MESSAGES).then(|| self.queue.pop_front()).flatten();
         (self.next, oldest)
     }
 
     /// Removes a message that was not sent after all.
     pub(crate) fn take_back(&mut self, number: u64) -> Option<Message> {
-        let at = self.messages.iter().position(|message| message.number == number)?;
-        self.messages.remove(at)
+        let at = self.queue.iter().position(|message| message.number == number)?;
+        self.queue.remove(at)
     }
 
     /// The descriptions of all of them.
     pub(crate) fn files(&self) -> impl Iterator<Item = DescriptionRef> {
-        self.messages.iter().flat_map(|message| &message.files).flatten().copied()
+        self.queue.iter().flat_map(|message| &message.files).flatten().copied()
     }
 
     /// Removes the message that [`Self::find`] finds.
     pub(crate) fn receive(&mut self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Message> {
         let at = self.find(to, names)?;
-        self.messages.remove(at)
+        self.queue.remove(at)
     }
 
     /// The descriptions of that message, which stays in the queue.
     pub(crate) fn peek(&self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Message> {
         let at = self.find(to, names)?;
-        self.messages.get(at).cloned()
+        self.queue.get(at).cloned()
     }
 
     /// The oldest message that may be the one received at `to`: with as many descriptions, with these
@@ -106,7 +106,7 @@ impl Messages {
                     _ => true,
                 })
         };
-        self.messages.iter().position(fits)
+        self.queue.iter().position(fits)
     }
 }
 
