@@ -96,7 +96,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("pkey_mprotect", PROTECT),
     ("mremap", Shape::EMPTY.special(Special::Mremap)),
     ("brk", does(LINKS).special(Special::Brk)),
-    ("io_setup", does(Classes::AIO).special(Special::AioSetup)),
+    ("io_setup", Shape::EMPTY.special(Special::AioSetup)),
     ("io_submit", SUBMISSION.count(Submission(2)).special(Special::Submission)),
     ("io_cancel", Shape::EMPTY.op(Op::Use).count(Submission(1)).special(Special::Cancel)),
     ("io_getevents", EVENTS),
