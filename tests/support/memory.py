@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+import tracefast as tf
 
 STATUS = """
 with open("/proc/self/status") as status:
@@ -19,3 +23,19 @@ def peak_kb(script: str, *arguments: object) -> int:
     """Run a script in a process of its own; give its largest resident memory, in KiB."""
     command = [sys.executable, "-c", script + STATUS, *map(str, arguments)]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def bytes_per_row(script: str, write: Callable[[Path, int], None], folder: Path) -> float:
+    """Give by how much a script's memory grows with each row of a table.
+
+    `write` makes a log whose table has so many rows; the script gets the log as Parquet, and the
+    number.
+    """
+    few, many = 20_000, 120_000
+    peaks = []
+    for count in (few, many):
+        log, out = folder / f"{count}.strace", folder / f"{count}.parquet"
+        write(log, count)
+        tf.parse(log, out)
+        peaks.append(min(peak_kb(script, out, count) for _ in range(2)))
+    return (peaks[1] - peaks[0]) * 1024 / (many - few)

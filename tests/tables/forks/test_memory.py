@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import tracefast as tf
-from support.memory import needs_status, peak_kb
+from support.memory import bytes_per_row, needs_status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,11 +33,4 @@ def write_children(log: Path, count: int) -> None:
 
 @needs_status
 def test_memory_grows_with_children_by_little(tmp_path: Path) -> None:
-    few, many = 20_000, 120_000
-    peaks = []
-    for count in (few, many):
-        log, out = tmp_path / f"{count}.strace", tmp_path / f"{count}.parquet"
-        write_children(log, count)
-        tf.parse(log, out)
-        peaks.append(min(peak_kb(FORKS, out, count) for _ in range(2)))
-    assert (peaks[1] - peaks[0]) * 1024 / (many - few) < 1600, peaks
+    assert bytes_per_row(FORKS, write_children, tmp_path) < 1600

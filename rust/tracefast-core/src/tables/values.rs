@@ -22,7 +22,7 @@ use crate::tables::merge::merge_recent;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Values {
-    /// The value that was added last, and how often in a row; 0 times if there is none.
+    /// The last value that was added, and how many times in a row: 0 if there is none.
     last: (i64, u64),
     others: Option<Box<Lists>>,
 }
