@@ -293,6 +293,8 @@ impl OpenFileDescriptions {
                 }
                 self.files[file as usize] = None;
                 self.free.push(file);
+                // Another description may get its place.
+                self.older.last = None;
                 if let Some(inode) = inode {
                     self.inodes.close(inode);
                 }

@@ -45,7 +45,7 @@ pub(crate) struct OlderDescriptions {
     /// The description of the last call that moved a position, or began to, and whether it has moved
     /// it, if no call on a description that may be the same was under way. The same again changes
     /// nothing.
-    last: Option<(DescriptionRef, bool)>,
+    pub last: Option<(DescriptionRef, bool)>,
     /// How many of their files have no name.
     nameless: u64,
     /// How many names have changed so far.
@@ -320,7 +320,6 @@ impl OpenFileDescriptions {
 
     /// The description has no users any more.
     pub(crate) fn forget(&mut self, file: DescriptionRef, others: &Others) {
-        self.older.last = None;
         for &other in &others.same {
             self.separate(other, file);
         }
