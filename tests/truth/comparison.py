@@ -62,10 +62,15 @@ def pairs(
         pl.col("ret") >= 0,
         kind="syscall",
     )
-    found = {tid: part.sort("line").to_dicts() for (tid,), part in transfers.group_by("tid")}
     expected = defaultdict(list)
     for call in calls:
         expected[int(call["tid"])].append(call)
+    # The log of a single task does not name it.
+    alone = next(iter(expected), None)
+    found = {
+        alone if tid is None else tid: part.sort("line").to_dicts()
+        for (tid,), part in transfers.group_by("tid")
+    }
     paired = []
     for tid in sorted({*found, *expected}):
         both = found.get(tid, []), expected.get(tid, [])

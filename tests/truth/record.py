@@ -1,6 +1,7 @@
 """Record the logs in tests/data/truth/positions again, with strace and a C compiler.
 
-`PYTHONPATH=tests python -m truth.record [GROUP]...`, then `python -m truth.table --write`.
+`PYTHONPATH=tests python -m truth.record [--missing] [GROUP]...`, then `python -m truth.table
+--write`. `--missing` keeps the logs that are there, and records the others.
 Best as root on x86-64: what a machine cannot run is left out.
 """
 
@@ -26,8 +27,10 @@ def main() -> None:
     try:
         shutil.copytree(PROGRAMS, FOLDER / "programs")
         studio = Studio(build(FOLDER), FOLDER / "programs", "/usr/bin/python3")
-        for group in sys.argv[1:] or groups:
+        for group in [word for word in sys.argv[1:] if word in groups] or groups:
             with tempfile.TemporaryDirectory() as made:
+                if "--missing" in sys.argv[1:]:
+                    shutil.copytree(archive.unpacked(group).name, made, dirs_exist_ok=True)
                 record_group(group, studio, Path(made))
                 archive.pack(group, Path(made))
     finally:
@@ -39,6 +42,8 @@ def record_group(group: str, studio: Studio, made: Path) -> None:
     for scenario in (one for one in SCENARIOS if one.group == group):
         for recorder in recorded_by(scenario):
             log = made / scenario.name / recorder / "log.strace"
+            if log.parent.exists():
+                continue
             log.parent.mkdir(parents=True)
             work.mkdir()
             try:

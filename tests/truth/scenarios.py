@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 # What a scenario is about, where it is not an ordinary program.
 POINTS = {
-    1: "calls that a filter hides",
+    1: "calls that are not traced",
     2: "order of what tasks share",
     3: "names of one file",
     4: "pid namespaces",
@@ -36,6 +36,7 @@ RECORDERS = {
         "trace=%file,%desc,%process,%memory,%network,unshare",
     ],
     "attached": ["-f"],
+    "alone": [],
 }
 
 
@@ -297,29 +298,29 @@ SCENARIOS = [
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 
 # What a log of this kind does not show.
-LOSSES = {"filtered": 1, "z": 2, "ff-starts": 2, "ff-untimed": 2, "attached": 7}
+LOSSES = {"filtered": 1, "alone": 1, "z": 2, "ff-starts": 2, "ff-untimed": 2, "attached": 7}
 
 
 def loss(scenario: Scenario, recorder: str) -> int:
     """Say which point makes positions less than exact; ORDINARY if there is no reason."""
-    if scenario.point == 1 or recorder == "filtered":
-        return 1 if recorder in {"filtered", "seccomp"} else LOSSES.get(recorder, ORDINARY)
+    if scenario.point == 1 or recorder in {"filtered", "alone"}:
+        return 1 if recorder in {"filtered", "seccomp", "alone"} else LOSSES.get(recorder, ORDINARY)
     return scenario.point or LOSSES.get(recorder, ORDINARY)
 
 
 # Logs that are large, or say what others say, are not kept.
 LIVE_ONLY = {"compiled", "cloned-file"}
 NOT_KEPT = {
-    "commands": {"y", "ff", "ff-starts"},
+    "commands": {"y", "ff", "ff-starts", "alone"},
     "hidden": {"ff", "ff-starts"},
-    "lengths": {"ff", "ff-starts"},
-    "names": {"ff", "ff-starts"},
-    "namespaces": {"y", "ff-starts"},
+    "lengths": {"ff", "ff-starts", "alone"},
+    "names": {"ff", "ff-starts", "alone"},
+    "namespaces": {"y", "ff-starts", "alone"},
     "passing": {"y"},
-    "python": {"y", "ff-starts"},
+    "python": {"y", "ff-starts", "alone"},
     "sharing": {"y"},
-    "unusual": {"ff", "ff-starts"},
-    "uring": {"ff", "ff-starts"},
+    "unusual": {"ff", "ff-starts", "alone"},
+    "uring": {"ff", "ff-starts", "alone"},
 }
 
 

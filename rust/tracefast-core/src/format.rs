@@ -174,6 +174,11 @@ impl Format {
         matches!(self, Self::Strace(format) if format.traced.are_filtered())
     }
 
+    /// Whether calls of children may be missing in the log, until a child shows itself.
+    pub(crate) fn hides_children(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.hides_children)
+    }
+
     /// Several lines without what the merge or other programs added to each.
     pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {

@@ -177,8 +177,8 @@ def note_on_assumed(table: pl.DataFrame) -> list[str]:
         return []
     note = (
         f"note: {plural(_files(assumed), 'file')} whose offsets are assumed: not all calls that"
-        " move positions were traced; record without -e or with the filter of docs/files.md, or"
-        " insist with --assume-complete"
+        " move positions were traced; record with -f, and without -e or with the filter of"
+        " docs/files.md, or insist with --assume-complete"
     )
     return [note]
 

@@ -257,7 +257,7 @@ impl Kernel {
         if !found || made_up || rows.is_excessive(row) {
             return false;
         }
-        let filtered = self.tasks.files.is_filtered();
+        let missing = self.tasks.files.missing_calls();
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return false };
         let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
         let Some(start) = open.reads_at(place, || given) else {
@@ -269,6 +269,7 @@ impl Kernel {
         if !open.in_progress.is_alone(call_start) {
             return false;
         }
+        let filtered = missing.may_move(open);
         let (at, known) = match start {
             Offset::Exact(at) if filtered && place == At::Position => (at, OffsetKnown::Assumed),
             Offset::Exact(at) => (at, OffsetKnown::Exact),

@@ -134,6 +134,7 @@ impl Kernel {
         this.tasks.separate = cut;
         this.tasks.attached = this.follows;
         this.tasks.files.complete = complete;
+        this.tasks.hides_children = format.hides_children() && !complete;
         if format.is_unordered() {
             this.tasks.lose_order();
         }

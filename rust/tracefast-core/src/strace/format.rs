@@ -28,6 +28,8 @@ pub struct Format {
     pub unordered: bool,
     /// Which calls the first lines show.
     pub traced: TracedCalls,
+    /// Calls of children may not be in the log: without `-f`.
+    pub hides_children: bool,
 }
 
 impl Format {

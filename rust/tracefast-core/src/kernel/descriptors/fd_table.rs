@@ -26,6 +26,8 @@ pub(crate) struct FdTable {
     pub unordered: bool,
     /// The kernel may change it as a ring of `io_uring` asks.
     pub rings: bool,
+    /// A task whose calls are not in the log uses it, too.
+    pub hidden: bool,
     /// How many descriptors were looked at for rings so far.
     pub looked_at: usize,
 }
@@ -187,7 +189,7 @@ impl FdTable {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);
         }
-        Self { slots: self.slots.clone(), unordered: false, rings: self.rings, looked_at: 0 }
+        Self { slots: self.slots.clone(), rings: self.rings, ..Self::default() }
     }
 
     /// Other tasks may use the descriptions too, in an order that the log does not show.

@@ -64,6 +64,8 @@ pub(crate) struct OpenFileDescription {
     pub proved: bool,
     /// Other tasks may use it too, in an order that the log does not show.
     pub unordered: bool,
+    /// Tasks whose calls are not in the log may use it.
+    pub hidden: bool,
     /// The process that it stands for (`pidfd_open(2)`).
     pub process: Option<i32>,
     /// The end of a pair of sockets or of a pipe that it is.
@@ -99,6 +101,7 @@ impl OpenFileDescription {
             relative: false,
             proved: false,
             unordered: false,
+            hidden: false,
             process: None,
             end: None,
         }
@@ -194,6 +197,24 @@ pub(crate) fn is_rooted_path(path: &[u8]) -> bool {
     path.starts_with(b"/")
 }
 
+/// What calls may be missing in the log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MissingCalls {
+    /// Those that a filter left out, of all tasks.
+    pub filtered: bool,
+    /// Those of some children.
+    pub hidden: bool,
+}
+
+impl MissingCalls {
+    /// Whether one of them may have moved the position of the description, or the end of the file
+    /// that it appends to.
+    #[inline]
+    pub(crate) fn may_move(self, open: &OpenFileDescription) -> bool {
+        self.filtered || self.hidden && (open.hidden || open.append)
+    }
+}
+
 /// All open file descriptions. A description without users is removed at once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFileDescriptions {
@@ -209,6 +230,8 @@ pub(crate) struct OpenFileDescriptions {
     filtered: bool,
     /// All of them are, as the user says.
     pub complete: bool,
+    /// Calls of some children are not in the log.
+    pub hidden: bool,
 }
 
 impl OpenFileDescriptions {
@@ -222,6 +245,20 @@ impl OpenFileDescriptions {
     #[cold]
     pub(crate) fn filter(&mut self) {
         self.filtered = !self.complete;
+    }
+
+    /// What calls may be missing in the log.
+    #[inline]
+    pub(crate) fn missing_calls(&self) -> MissingCalls {
+        MissingCalls { filtered: self.filtered, hidden: self.hidden }
+    }
+
+    /// Tasks whose calls are not in the log may use the description.
+    #[cold]
+    pub(crate) fn hide(&mut self, file: DescriptionRef) {
+        if let Some(open) = self.get(file) {
+            open.hidden = true;
+        }
     }
 
     pub(crate) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {

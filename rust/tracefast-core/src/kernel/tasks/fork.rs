@@ -21,6 +21,9 @@ impl Tasks {
     /// The task for an unknown id: the child of the oldest call under way that makes one and has
     /// none yet; else a task older than the log.
     pub(crate) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
+        if self.hides_children && self.forks && tid.is_some() {
+            self.child_shows();
+        }
         if let Some(task) = tid.and_then(|tid| self.first_sight_of_unseen(tid)) {
             return task;
         }
@@ -78,6 +81,9 @@ impl Tasks {
         if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
             return Some(id);
         }
+        if self.hides_children {
+            self.hide_from(task, flags);
+        }
         if self.has_foreign_children(task, tid) {
             return Some(self.forked_elsewhere(task, tid, flags, forking.and_then(|f| f.child)));
         }
@@ -111,6 +117,9 @@ impl Tasks {
         }
         self.remove(Some(tid));
         let new = self.add(Some(tid), Some(task), flags);
+        if self.hides_children {
+            self.hide(new);
+        }
         if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
             task.id = id;
             self.change(Some(tid));

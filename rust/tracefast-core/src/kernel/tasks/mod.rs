@@ -2,13 +2,14 @@
 //! an address space, a call under way.
 //!
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers), `task_cache.rs` finds them by
-//! id, `shared.rs` holds what several tasks share, `comm.rs` their names, `memory.rs` an address
+//! id, `hidden_children.rs` is about children whose calls are not in the log; `shared.rs` holds what several tasks share, `comm.rs` their names, `memory.rs` an address
 //! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
 //! missing.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
 mod fork;
+mod hidden_children;
 pub(crate) mod memory;
 mod namespaces;
 mod shared;
@@ -65,6 +66,8 @@ struct Task {
     silent: bool,
     /// Its children will be: unshare(2) or `setns(2)` with `CLONE_NEWPID`.
     separates: bool,
+    /// Its calls may not be in the log.
+    hidden: bool,
 }
 
 /// Where the paths of a task start, as the kernel's `fs_struct`.
@@ -139,6 +142,8 @@ pub(crate) struct Tasks {
     pub attached: bool,
     /// How many tasks are silent.
     silent: usize,
+    /// No child has shown itself, and calls of children may not be in the log.
+    pub hides_children: bool,
 }
 
 impl Tasks {
@@ -185,6 +190,7 @@ impl Tasks {
             foreign,
             silent: false,
             separates: false,
+            hidden: false,
         };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
@@ -470,6 +476,9 @@ impl Tasks {
         let inherited = file.inherited;
         let table = &mut self.tables.items[at].1;
         let file = table.open(&mut self.files, fd, file, cloexec)?;
+        if table.hidden || self.files.hidden && inherited {
+            self.files.hide(file);
+        }
         if table.unordered || (self.unordered || table.rings) && inherited {
             self.unordered(file);
         }
@@ -488,8 +497,12 @@ impl Tasks {
     pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
-        if self.tables.items[at].1.unordered {
+        let FdTable { unordered, hidden, .. } = self.tables.items[at].1;
+        if unordered {
             self.unordered(file);
+        }
+        if hidden {
+            self.files.hide(file);
         }
     }
 
@@ -503,6 +516,9 @@ impl Tasks {
 
     /// The description is sent to another task; `early`: which may have received it already.
     pub(crate) fn sent(&mut self, file: DescriptionRef, early: bool) {
+        if self.files.hidden {
+            self.files.hide(file);
+        }
         if self.unordered {
             self.unordered(file);
         } else if early {

@@ -132,6 +132,9 @@ impl Tasks {
     /// A row shows the task.
     #[inline]
     pub(crate) fn showed(&mut self, task: TaskRef) {
+        if self.hides_children && self.task(task).is_some_and(|task| task.hidden) {
+            self.child_shows();
+        }
         if self.silent > 0
             && let Some(task) = self.slots[task].as_mut()
         {

@@ -62,11 +62,12 @@ impl Kernel {
         }
     }
 
-    /// What relative offsets count from is proved. Where calls were not traced, offsets need not
-    /// count from one place.
+    /// What relative offsets count from is proved. Where calls are missing, offsets need not count
+    /// from one place.
     #[cold]
     fn notice(&self, row: usize, block: &mut BlockRows<'_>, second: bool, base: i64) {
-        if !self.tasks.files.is_filtered() {
+        let missing = self.tasks.files.missing_calls();
+        if !(missing.filtered || missing.hidden) {
             notice(block, row, second, base);
         }
     }

@@ -79,8 +79,9 @@ pub(crate) fn transfer(
     since: Moment,
     side: Side,
 ) -> Found {
-    let filtered = files.is_filtered();
+    let missing = files.missing_calls();
     let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
+    let moved_unseen = missing.may_move(open);
     if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_idle_stream() {
         return through(side);
     }
@@ -93,7 +94,7 @@ pub(crate) fn transfer(
         let access = read(open, inodes, start, bytes, since, side.at);
         let mut found = Found { access, ..Found::default() };
         found.put(Start::At(start));
-        if filtered {
+        if moved_unseen {
             found.assume(side.at);
         }
         return found;
@@ -106,7 +107,7 @@ pub(crate) fn transfer(
     } else {
         moved(open, inodes, held, since, side)
     };
-    if filtered {
+    if moved_unseen || missing.hidden && found.at_end {
         found.assume(if found.at_end { At::Position } else { side.at });
     }
     found

@@ -1,5 +1,6 @@
 //! Finds the format of a log from its first lines, since strace writes no header.
 
+mod children;
 pub(crate) mod first_task;
 mod recording;
 pub mod traced_calls;
@@ -54,9 +55,10 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     let root = bracket.then(|| first_task::find(text)).flatten();
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
-    let Recording { by_ends: unordered, traced } = Recording::detect(text, &layout);
+    let recording = Recording::detect(text, &layout);
+    let Recording { by_ends: unordered, traced, hides_children } = recording;
     let format = Format { layout, times_calls, gap, terminal, root, ..Format::default() };
-    Some(Format { unordered, traced, ..format })
+    Some(Format { unordered, traced, hides_children, ..format })
 }
 
 /// Whether `text` holds something that strace prints on a terminal only, or that others wrote.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::result;
+use crate::strace::detect::children::Children;
 use crate::strace::detect::traced_calls::TracedCalls;
 use crate::strace::leader::{DAY, Layout, Time};
 use crate::strace::line_start::call_name;
@@ -23,6 +24,8 @@ pub(crate) struct Recording {
     pub by_ends: bool,
     /// Which calls were traced.
     pub traced: TracedCalls,
+    /// Children may not be in the log.
+    pub hides_children: bool,
 }
 
 /// The facts that decide, of the lines so far.
@@ -38,6 +41,7 @@ struct Facts {
     /// A call failed.
     failed: bool,
     traced: TracedCalls,
+    children: Children,
     /// Lines of tasks are not in the order of their times, or a child comes before its parent's
     /// call.
     disordered: bool,
@@ -56,7 +60,7 @@ impl Recording {
         let mut facts = Facts::default();
         for line in text.split(|&b| b == b'\n') {
             facts.see(line.strip_suffix(b"\r").unwrap_or(line), layout);
-            if facts.split && facts.traced.are_all() {
+            if facts.split && facts.traced.are_all() && facts.children.are_settled() {
                 break;
             }
         }
@@ -64,14 +68,19 @@ impl Recording {
         Self {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
             traced: facts.traced,
+            hides_children: facts.children.may_be_hidden(layout.pid),
         }
     }
 }
 
 impl Facts {
     fn see(&mut self, line: &[u8], layout: &Layout) {
-        let Some(leader) = layout.leader(line) else { return };
+        let Some(leader) = layout.leader(line) else {
+            self.children.see_message(line);
+            return;
+        };
         let event = &line[leader.next..];
+        self.children.see(leader.pid, event);
         self.split |= event.starts_with(b"<... ");
         if event.starts_with(b"+++ ") {
             self.traced.see_end(event);
