@@ -281,6 +281,9 @@ def check_events(file: str, content: Content) -> pl.Schema:
     run.parquet: not the events of a log: these have no column 'loss'
     """
     metadata = _core.metadata(file)
+    if content == "ipc":
+        # A spoiled length makes polars end the whole process.
+        _core.check_batches(file)
     version = metadata.get("tracefast.schema")
     if version not in (None, _core.SCHEMA_VERSION):
         writer = metadata.get("tracefast.version", "of another version")

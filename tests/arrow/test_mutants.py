@@ -1,35 +1,18 @@
 """300 mutants of files of events: every table is made of them, or the error says what is wrong."""
 
-import polars as pl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pyarrow.parquet as pq
 import pytest
 
 import tracefast as tf
-from support import column_mutants
+from support import column_mutants, every_table
+from support.every_table import OF_POLARS, unclear
 from support.paths import DATA
-from tracefast.analysis.syscalls import strace_counts
 
-PTH = "data/unet_carvana_scale0.5_epoch2.pth"
-TABLES = {
-    "scan": lambda events: events,
-    "files": tf.files,
-    "files by open": lambda events: tf.files(events, by="open"),
-    "files by process": lambda events: tf.files(events, by="process"),
-    "darshan": lambda events: tf.files(events, darshan=True),
-    "accesses": lambda events: tf.accesses(events, PTH),
-    "covered_bytes": lambda events: tf.covered_bytes(events, by="path"),
-    "syscalls": tf.syscalls,
-    "syscalls by process": lambda events: tf.syscalls(events, by="process"),
-    "strace_counts": strace_counts,
-    "processes": tf.processes,
-    "forks": tf.forks,
-    "fork_summary": lambda events: tf.fork_summary(events, threads=True),
-    "fork_advice": tf.fork_advice,
-    "events": tf.events,
-    "fields": lambda events: tf.fields(events, "block_rq_issue"),
-    "page_cache": tf.page_cache,
-    "blocks": tf.blocks,
-}
 PARTS = 10
 COMMANDS = ["files", "forks", "syscalls", "processes", "events", "blocks"]
 
@@ -45,32 +28,6 @@ def tables(tmp_path_factory):
     return found
 
 
-def is_clear(error: Exception, path) -> bool:
-    """Say whether it is an error of tracefast which says what is wrong with which file or table."""
-    if isinstance(error, tf.Error):
-        return str(error).startswith(f"{path}: ") and bool(error.hint)
-    columns = (pl.exceptions.ColumnNotFoundError, pl.exceptions.SchemaError)
-    return isinstance(error, columns) and str(error).startswith("tracefast")
-
-
-def unclear(path, may_fail=()):
-    """Make every table of a file; give how many there are, and the errors that are not clear."""
-    try:
-        events = tf.scan(path)
-    except tf.Error as error:
-        return 0, [] if is_clear(error, path) else [repr(error)]
-    made, problems = 0, []
-    for name, table in TABLES.items():
-        try:
-            made += table(events).collect().width > 0
-        except may_fail:
-            continue
-        except Exception as error:  # noqa: BLE001 - that is what is looked for
-            if not is_clear(error, path):
-                problems.append(f"{name}: {error!r}")
-    return made, problems
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 def test_odd_columns_give_a_table_or_a_clear_error(tables, tmp_path, part):
     made = 0
@@ -83,16 +40,36 @@ def test_odd_columns_give_a_table_or_a_clear_error(tables, tmp_path, part):
     assert made > 50
 
 
-# polars reads the pages, and says what is wrong with them; at some it panics.
-OF_POLARS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 def test_damaged_bytes_give_a_table_or_an_error(tables, tmp_path, part):
     for seed in range(part, 100, PARTS):
         path = tmp_path / "damaged.parquet"
         done = column_mutants.damaged(tables[seed % 3], path, seed)
         assert unclear(path, OF_POLARS)[1] == [], (seed, done)
+
+
+# At these, too, polars ended the whole process.
+SPOILED_LENGTHS = [244, 385, 675, 1044, 1510, 1657, 1701, 1881]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_damaged_arrow_files_do_not_end_the_process(tables, tmp_path, part):
+    paths = []
+    for seed in [*range(100), *SPOILED_LENGTHS][part::PARTS]:
+        paths.append(tmp_path / f"{seed}.arrow")
+        column_mutants.damaged(tables[seed % 3], paths[-1], seed)
+    tests = Path(every_table.__file__).parents[1]
+    search = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", every_table.__name__, *map(str, paths)]
+    ran = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": search},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, (ran.stdout.splitlines()[-1:], ran.stderr[-1000:])
+    assert ran.stdout.split() == [str(path) for path in paths]
 
 
 @pytest.mark.parametrize("seed", range(24))

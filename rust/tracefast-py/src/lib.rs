@@ -101,6 +101,14 @@ mod _core {
             .map_err(|error| super::errors::exception(py, &error))
     }
 
+    /// Refuse an Arrow IPC file whose batches are not where it says, or not as long as it says.
+    #[pyfunction]
+    fn check_batches(py: Python<'_>, path: &str) -> PyResult<()> {
+        let path = Path::new(path);
+        py.detach(|| tracefast_io::columns::metadata::check_batches(path))
+            .map_err(|error| super::errors::exception(py, &error))
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();

@@ -1,4 +1,4 @@
-//! The metadata in the footer of a file of events.
+//! What the footer of a file of events says: its metadata, and where its batches are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -7,9 +7,11 @@ use std::path::Path;
 
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::root_as_footer;
+use arrow_ipc::{Footer, root_as_footer};
+use arrow_schema::Schema;
 use parquet::file::metadata::ParquetMetaDataReader;
 
+use crate::columns::arrow_layout::Layout;
 use crate::error::{Error, Result};
 
 const PARQUET: [u8; 4] = *b"PAR1";
@@ -43,27 +45,66 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
             .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
             .collect());
     }
-    let length = file.seek(SeekFrom::End(0)).map_err(refused)?;
-    let odd = || Error::damaged_columns(path, "no footer where one is expected");
-    let end = length.checked_sub(TAIL as u64).ok_or_else(odd)?;
-    let mut tail = [0; TAIL];
-    file.seek(SeekFrom::Start(end)).map_err(refused)?;
-    file.read_exact(&mut tail).map_err(refused)?;
-    let size = read_footer_length(tail)
-        .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
-    let start = end.checked_sub(size as u64).ok_or_else(odd)?;
-    let mut footer = vec![0; size];
-    file.seek(SeekFrom::Start(start)).map_err(refused)?;
-    file.read_exact(&mut footer).map_err(refused)?;
-    let footer = root_as_footer(&footer).map_err(|_| odd())?;
-    let schema = footer.schema().ok_or_else(odd)?;
-    let schema = try_fb_to_schema(schema)
-        .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
-    check_names(path, schema.fields().iter().map(|field| field.name().as_str()))?;
+    let footer = ArrowFooter::read(path, file)?;
+    let schema = footer.schema(path)?;
     // A file has its own keys besides those of its schema.
-    let own = footer.custom_metadata().into_iter().flatten();
+    let own = footer.parsed(path)?.custom_metadata().into_iter().flatten();
     let own = own.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
     Ok(schema.metadata.into_iter().chain(own).collect())
+}
+
+/// Checks that all batches of an Arrow IPC file are where its footer says, and as long as it says.
+///
+/// # Errors
+/// The file cannot be read, or it is not whole.
+pub fn check_batches(path: &Path) -> Result<()> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let footer = ArrowFooter::read(path, file)?;
+    let schema = footer.schema(path)?;
+    let parsed = footer.parsed(path)?;
+    let layout = Layout::new(&footer.file, footer.start, &parsed, &schema);
+    layout.check(&parsed).map_err(|what| Error::damaged_columns(path, what))
+}
+
+/// The footer of an Arrow IPC file.
+struct ArrowFooter {
+    file: File,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl ArrowFooter {
+    fn read(path: &Path, mut file: File) -> Result<Self> {
+        let refused = |error| Error::io(path, error);
+        let length = file.seek(SeekFrom::End(0)).map_err(refused)?;
+        let end = length.checked_sub(TAIL as u64).ok_or_else(|| odd(path))?;
+        let mut tail = [0; TAIL];
+        file.seek(SeekFrom::Start(end)).map_err(refused)?;
+        file.read_exact(&mut tail).map_err(refused)?;
+        let size = read_footer_length(tail)
+            .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
+        let start = end.checked_sub(size as u64).ok_or_else(|| odd(path))?;
+        let mut bytes = vec![0; size];
+        file.seek(SeekFrom::Start(start)).map_err(refused)?;
+        file.read_exact(&mut bytes).map_err(refused)?;
+        Ok(Self { file, start, bytes })
+    }
+
+    fn parsed(&self, path: &Path) -> Result<Footer<'_>> {
+        root_as_footer(&self.bytes).map_err(|_| odd(path))
+    }
+
+    fn schema(&self, path: &Path) -> Result<Schema> {
+        let schema = self.parsed(path)?.schema().ok_or_else(|| odd(path))?;
+        let schema = try_fb_to_schema(schema)
+            .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
+        check_names(path, schema.fields().iter().map(|field| field.name().as_str()))?;
+        Ok(schema)
+    }
+}
+
+fn odd(path: &Path) -> Error {
+    Error::damaged_columns(path, "no footer where one is expected")
 }
 
 /// Refuses a file that has a column twice: readers would take one of them, or fail.
