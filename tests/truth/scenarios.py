@@ -37,6 +37,7 @@ RECORDERS = {
     ],
     "attached": ["-f"],
     "alone": [],
+    "no-seeks": ["-f", "-e", "trace=!lseek"],
 }
 
 
@@ -298,14 +299,25 @@ SCENARIOS = [
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 
 # What a log of this kind does not show.
-LOSSES = {"filtered": 1, "alone": 1, "z": 2, "ff-starts": 2, "ff-untimed": 2, "attached": 7}
+LOSSES = {
+    "filtered": 1,
+    "alone": 1,
+    "no-seeks": 1,
+    "z": 2,
+    "ff-starts": 2,
+    "ff-untimed": 2,
+    "attached": 7,
+}
 
 
 def loss(scenario: Scenario, recorder: str) -> int:
     """Say which point makes positions less than exact; ORDINARY if there is no reason."""
-    if scenario.point == 1 or recorder in {"filtered", "alone"}:
-        return 1 if recorder in {"filtered", "seccomp", "alone"} else LOSSES.get(recorder, ORDINARY)
-    return scenario.point or LOSSES.get(recorder, ORDINARY)
+    of_recorder = LOSSES.get(recorder, ORDINARY)
+    if of_recorder == 1:
+        return 1
+    if scenario.point == 1:
+        return 1 if recorder == "seccomp" else of_recorder
+    return scenario.point or of_recorder
 
 
 # Logs that are large, or say what others say, are not kept.
@@ -313,14 +325,15 @@ LIVE_ONLY = {"compiled", "cloned-file"}
 NOT_KEPT = {
     "commands": {"y", "ff", "ff-starts", "alone"},
     "hidden": {"ff", "ff-starts"},
-    "lengths": {"ff", "ff-starts", "alone"},
-    "names": {"ff", "ff-starts", "alone"},
-    "namespaces": {"y", "ff-starts", "alone"},
-    "passing": {"y"},
+    "lengths": {"ff", "ff-starts", "alone", "no-seeks"},
+    "names": {"ff", "ff-starts", "alone", "no-seeks"},
+    "namespaces": {"y", "ff-starts", "alone", "no-seeks"},
+    "older": {"no-seeks"},
+    "passing": {"y", "no-seeks"},
     "python": {"y", "ff-starts", "alone"},
-    "sharing": {"y"},
-    "unusual": {"ff", "ff-starts", "alone"},
-    "uring": {"ff", "ff-starts", "alone"},
+    "sharing": {"y", "no-seeks"},
+    "unusual": {"ff", "ff-starts", "alone", "no-seeks"},
+    "uring": {"ff", "ff-starts", "alone", "no-seeks"},
 }
 
 

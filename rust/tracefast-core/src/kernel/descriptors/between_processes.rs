@@ -29,9 +29,9 @@ impl Kernel {
         let process = self.tasks.table(task).get(from);
         let process = process.and_then(|file| self.tasks.files.get(file)?.process);
         let target = block.rows.effect[row].at;
-        let file = process
-            .and_then(|tid| self.tasks.by_tid(tid))
-            .and_then(|other| self.tasks.table(other).get(target));
+        let other = process.and_then(|tid| self.tasks.by_tid(tid));
+        let file = other.and_then(|other| self.tasks.table(other).get(target));
+        self.tasks.taken(other);
         self.receive(task, fd, file, true);
         self.show(task, fd, row, block);
     }

@@ -2,9 +2,10 @@
 //! an address space, a call under way.
 //!
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers), `task_cache.rs` finds them by
-//! id, `hidden_children.rs` is about children whose calls are not in the log; `shared.rs` holds what several tasks share, `comm.rs` their names, `memory.rs` an address
-//! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
-//! missing.
+//! id, `hidden_children.rs` is about children whose calls are not in the log,
+//! `passed_descriptors.rs` about descriptors that come from other tasks; `shared.rs` holds what
+//! several tasks share, `comm.rs` their names, `memory.rs` an address space; `effects.rs` is what
+//! calls do, `unseen_programs.rs` is about programs whose calls are missing.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
@@ -12,6 +13,7 @@ mod fork;
 mod hidden_children;
 pub(crate) mod memory;
 mod namespaces;
+mod passed_descriptors;
 mod shared;
 pub(crate) mod task_cache;
 mod unseen_programs;
@@ -504,46 +506,6 @@ impl Tasks {
         if hidden {
             self.files.hide(file);
         }
-    }
-
-    /// See [`FdTable::install`]; `file` comes from another task.
-    pub(crate) fn receive(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
-        self.install(task, fd, file, cloexec);
-        if self.unordered {
-            self.unordered(file);
-        }
-    }
-
-    /// The description is sent to another task; `early`: which may have received it already.
-    pub(crate) fn sent(&mut self, file: DescriptionRef, early: bool) {
-        if self.files.hidden {
-            self.files.hide(file);
-        }
-        if self.unordered {
-            self.unordered(file);
-        } else if early {
-            self.files.suspect(file);
-        }
-    }
-
-    /// One of the other tasks has a descriptor `fd` now that the log does not show: each of them may.
-    #[cold]
-    pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {
-        let own = self.slots[task].as_ref().map(|task| task.table);
-        for (at, (users, table)) in self.tables.items.iter_mut().enumerate() {
-            if *users > 0 && Some(at) != own {
-                let mut file = OpenFileDescription::inherited(Position::Unknown);
-                file.unordered = true;
-                table.open(&mut self.files, fd, file, false);
-            }
-        }
-    }
-
-    /// Other tasks may use any description of this one.
-    #[cold]
-    pub(crate) fn share_descriptions(&mut self, task: TaskRef) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.tables.items[at].1.lose_order(&mut self.files);
     }
 
     /// Its children will be in another pid namespace: `setns(2)`.

@@ -3,6 +3,7 @@
 mod children;
 pub(crate) mod first_task;
 mod recording;
+mod seeks;
 pub mod traced_calls;
 
 use crate::strace::call::ending::{self, Gap};

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::result;
 use crate::strace::detect::children::Children;
+use crate::strace::detect::seeks::Seeks;
 use crate::strace::detect::traced_calls::TracedCalls;
 use crate::strace::leader::{DAY, Layout, Time};
 use crate::strace::line_start::call_name;
@@ -42,6 +43,7 @@ struct Facts {
     failed: bool,
     traced: TracedCalls,
     children: Children,
+    seeks: Seeks,
     /// Lines of tasks are not in the order of their times, or a child comes before its parent's
     /// call.
     disordered: bool,
@@ -60,20 +62,26 @@ impl Recording {
         let mut facts = Facts::default();
         for line in text.split(|&b| b == b'\n') {
             facts.see(line.strip_suffix(b"\r").unwrap_or(line), layout);
-            if facts.split && facts.traced.are_all() && facts.children.are_settled() {
+            if facts.are_settled() {
                 break;
             }
         }
         let succeeds = facts.calls >= SUCCEED && !facts.failed;
         Self {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
-            traced: facts.traced,
+            traced: facts.traced.with_seeks(&facts.seeks),
             hides_children: facts.children.may_be_hidden(layout.pid),
         }
     }
 }
 
 impl Facts {
+    /// Whether later lines do not matter.
+    fn are_settled(&self) -> bool {
+        let all = self.split && self.traced.are_all();
+        all && self.children.are_settled() && self.seeks.are_settled()
+    }
+
     fn see(&mut self, line: &[u8], layout: &Layout) {
         let Some(leader) = layout.leader(line) else {
             self.children.see_message(line);
@@ -93,6 +101,7 @@ impl Facts {
         let Some(len) = call_name(event) else { return };
         let name = &event[..len];
         self.traced.see(name, event);
+        self.seeks.see(leader.pid, name, event);
         // With `-z`, too, a few lines end so.
         if self.split || event.ends_with(b" ...>") {
             return;

@@ -8,6 +8,7 @@
 use memchr::memmem::find;
 
 use crate::linux::syscalls::{Classes, classes_of};
+use crate::strace::detect::seeks::Seeks;
 
 /// A log of fewer calls shows too little to say that others are missing.
 const CALLS: u16 = 32;
@@ -62,6 +63,10 @@ const DESCRIPTORS: u32 = 1 << 21;
 const ENDED: u32 = 1 << 22;
 /// The loader opens its cache of libraries, which it maps: ld.so(8).
 const LOADER: u32 = 1 << 23;
+/// `lseek`.
+const LSEEK: u32 = 1 << 24;
+/// It must have been called.
+const NO_LSEEK: u32 = 1 << 25;
 
 impl TracedCalls {
     /// A call `name`, on a line whose event is `event`.
@@ -73,7 +78,7 @@ impl TracedCalls {
         self.seen |= match name {
             b"openat" | b"open" if find(event, b"/etc/ld.so.cache\"").is_some() => LOADER,
             b"read" | b"write" | b"openat" | b"open" | b"close" => 0,
-            b"exit" | b"exit_group" | b"wait4" | b"waitid" | b"waitpid" => PROCESSES,
+            b"exit" | b"_exit" | b"exit_group" | b"wait4" | b"waitid" | b"waitpid" => PROCESSES,
             b"brk" | b"munmap" | b"mprotect" | b"mremap" | b"madvise" => MEMORY,
             b"mmap" | b"mmap2" => MAPS,
             b"dup" | b"dup2" | b"dup3" | b"fcntl" | b"fcntl64" | b"ioctl" | b"getdents"
@@ -102,6 +107,13 @@ impl TracedCalls {
         }
     }
 
+    /// What seeks show in addition.
+    pub(crate) fn with_seeks(self, seeks: &Seeks) -> Self {
+        let seen = if seeks.are_seen() { LSEEK } else { 0 };
+        let missed = if seeks.are_missed() { NO_LSEEK } else { 0 };
+        Self { seen: self.seen | seen | missed, ..self }
+    }
+
     /// What both show, which are parts of one log.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -127,8 +139,9 @@ impl TracedCalls {
     /// Whether some of those calls are probably missing.
     pub(crate) fn are_filtered(self) -> bool {
         let unmapped = self.has(LOADER) && !self.has(MEMORY | MAPS);
-        let endless = self.seen == ENDED && self.calls >= CALLS_TO_END;
-        (self.calls >= CALLS || unmapped || endless) && !self.are_all()
+        let endless = self.has(ENDED) && !self.has(PROCESSES) && self.calls >= CALLS_TO_END;
+        let seekless = self.has(NO_LSEEK) && !self.has(LSEEK);
+        seekless || (self.calls >= CALLS || unmapped || endless) && !self.are_all()
     }
 }
 
@@ -182,6 +195,9 @@ mod tests {
         let mapped = "7 mmap(NULL, 9, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7000\n";
         assert!(!filtered(&format!("{cache}{mapped}")));
         let reads = "7 read(3, \"x\", 1) = 1\n".repeat(CALLS_TO_END.into());
+        // %desc
+        let desc = "7 fcntl(3, F_GETFD) = 0\n7 +++ exited with 0 +++\n";
+        assert!(filtered(&format!("{cache}{mapped}{reads}{desc}")));
         assert!(filtered(&format!("{reads}7 +++ exited with 0 +++\n")));
         assert!(!filtered(&format!("{reads}7 exit_group(0) = ?\n7 +++ exited with 0 +++\n")));
         assert!(!filtered(&format!("{reads}7 +++ killed by SIGKILL +++\n")));

@@ -1,0 +1,63 @@
+//! Descriptors that come from other tasks, and may come from them.
+
+use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
+use crate::kernel::tasks::{TaskRef, Tasks};
+use crate::kernel::transfers::position::Position;
+
+impl Tasks {
+    /// See [`Tasks::install`]; `file` comes from another task.
+    pub(crate) fn receive(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
+        self.install(task, fd, file, cloexec);
+        if self.unordered {
+            self.unordered(file);
+        }
+    }
+
+    /// The description is sent to another task; `early`: which may have received it already.
+    pub(crate) fn sent(&mut self, file: DescriptionRef, early: bool) {
+        if self.files.hidden {
+            self.files.hide(file);
+        }
+        if self.unordered {
+            self.unordered(file);
+        } else if early {
+            self.files.suspect(file);
+        }
+    }
+
+    /// A call has taken a description out of a task. Without an order between tasks that may be any
+    /// that the task has, or will have as the log shows it; `None`: out of any task.
+    #[cold]
+    pub(crate) fn taken(&mut self, of: Option<TaskRef>) {
+        if !self.unordered {
+            return;
+        }
+        let of = of.and_then(|of| self.task(of)).map(|task| task.table);
+        for (at, (users, table)) in self.tables.items.iter_mut().enumerate() {
+            if *users > 0 && of.is_none_or(|of| of == at) {
+                table.lose_order(&mut self.files);
+                table.unordered = true;
+            }
+        }
+    }
+
+    /// One of the other tasks has a descriptor `fd` now that the log does not show: each of them may.
+    #[cold]
+    pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {
+        let own = self.slots[task].as_ref().map(|task| task.table);
+        for (at, (users, table)) in self.tables.items.iter_mut().enumerate() {
+            if *users > 0 && Some(at) != own {
+                let mut file = OpenFileDescription::inherited(Position::Unknown);
+                file.unordered = true;
+                table.open(&mut self.files, fd, file, false);
+            }
+        }
+    }
+
+    /// Other tasks may use any description of this one.
+    #[cold]
+    pub(crate) fn share_descriptions(&mut self, task: TaskRef) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.lose_order(&mut self.files);
+    }
+}

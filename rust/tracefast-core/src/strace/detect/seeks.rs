@@ -1,0 +1,189 @@
+//! Whether `lseek` was traced: `-e trace=!lseek` leaves nothing else out that would show.
+//!
+//! Two things do not happen without a seek, as far as the log shows the file to be the same:
+//!
+//! - a file that was just opened turns out to be a regular one (`fstat`) and no terminal
+//!   (`ioctl(TCGETS)` fails), and is read: Python and bash, which ask both, look where it stands before
+//!   they read (`_io_open_impl` in Python's `Modules/_io/_iomodule.c`, `open_script` in bash's `shell.c`);
+//! - reads return more than the file has.
+
+use std::collections::HashMap;
+
+use crate::linux::syscalls::{Classes, classes_of};
+use crate::text::number;
+use crate::text::search::rfind;
+
+/// How many descriptors are followed at a time.
+const FOLLOWED: usize = 1 << 12;
+
+/// What is known of a descriptor that a call in the log has opened.
+#[derive(Debug, Default)]
+struct Opened {
+    /// The size of the file, if it is a regular one.
+    size: Option<i64>,
+    /// It was asked, after that, whether it is a terminal.
+    asked: bool,
+    /// How much was read.
+    read: i64,
+}
+
+/// The facts that decide, of the lines so far.
+#[derive(Debug, Default)]
+pub(crate) struct Seeks {
+    /// A seek is in the log.
+    seen: bool,
+    /// One is missing.
+    missed: bool,
+    /// Tasks may share numbers of descriptors, so nothing can be said any more.
+    unclear: bool,
+    open: HashMap<(i32, i32), Opened>,
+}
+
+impl Seeks {
+    /// A call `name` of a task, on a line whose event is `event`.
+    pub(crate) fn see(&mut self, pid: Option<i32>, name: &[u8], event: &[u8]) {
+        if self.are_settled() {
+            return;
+        }
+        let pid = pid.unwrap_or(0);
+        let key = |fd: i64| Some((pid, i32::try_from(fd).ok()?));
+        let args = &event[name.len() + 1..];
+        let fd = number_at(args).and_then(key);
+        match name {
+            b"lseek" | b"_llseek" | b"llseek" => {
+                self.seen = true;
+                self.open.clear();
+            }
+            _ if self.unclear => {}
+            b"open" | b"openat" => {
+                let made = result(event).and_then(key);
+                if let Some(made) = made.filter(|_| self.open.len() < FOLLOWED) {
+                    self.open.insert(made, Opened::default());
+                }
+            }
+            b"dup2" | b"dup3" => {
+                if let Some(made) = result(event).and_then(key) {
+                    self.open.remove(&made);
+                }
+            }
+            b"execve" | b"execveat" | b"close_range" => self.open.clear(),
+            b"close" => {
+                fd.map(|fd| self.open.remove(&fd));
+            }
+            _ if classes_of(name).has(Classes::FORKS) => {
+                self.unclear = memchr::memmem::find(event, b"CLONE_FILES").is_some();
+            }
+            _ => {
+                let Some(open) = fd.and_then(|fd| self.open.get_mut(&fd)) else { return };
+                self.missed |= open.lacks_seek(name, event);
+            }
+        }
+    }
+
+    /// Whether later lines do not matter.
+    pub(crate) fn are_settled(&self) -> bool {
+        self.seen
+    }
+
+    /// A seek is in the log.
+    pub(crate) fn are_seen(&self) -> bool {
+        self.seen
+    }
+
+    /// There must have been one, and there is none.
+    pub(crate) fn are_missed(&self) -> bool {
+        self.missed && !self.seen
+    }
+}
+
+impl Opened {
+    /// A call on the descriptor. Returns whether a seek must have come before it.
+    fn lacks_seek(&mut self, name: &[u8], event: &[u8]) -> bool {
+        match name {
+            b"fstat" | b"fstat64" | b"newfstatat" | b"fstatat64" => {
+                let at = memchr::memmem::find(event, b"st_mode=S_IFREG|")
+                    .and_then(|_| memchr::memmem::find(event, b"st_size="));
+                self.size = at.and_then(|at| number_at(&event[at + 8..]));
+            }
+            b"ioctl" => {
+                let asked = memchr::memmem::find(event, b"TCGETS").is_some();
+                self.asked |= asked
+                    && self.size.is_some()
+                    && memchr::memmem::find(event, b" = -1 ENOTTY").is_some();
+            }
+            b"read" | b"readv" => {
+                let (Some(size), Some(bytes @ 1..)) = (self.size, result(event)) else {
+                    return false;
+                };
+                self.read = self.read.saturating_add(bytes);
+                // Files that the kernel makes up have no size.
+                return size > 0 && (self.asked || self.read > size);
+            }
+            // Data goes in, or out in another way.
+            b"pread64" | b"preadv" | b"preadv2" | b"mmap" | b"mmap2" | b"fadvise64" => {}
+            _ => self.size = None,
+        }
+        false
+    }
+}
+
+/// The number at the start of the text.
+fn number_at(text: &[u8]) -> Option<i64> {
+    let (value, n) = number::digits(text);
+    i64::try_from(value).ok().filter(|_| n > 0)
+}
+
+/// The result of a call, if it is a number that is not negative.
+fn result(event: &[u8]) -> Option<i64> {
+    rfind(event, b" = ", 0).and_then(|at| number_at(&event[at + 3..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::strace;
+
+    fn filtered(text: &str) -> bool {
+        let all = "7 brk(NULL) = 0x5000\n7 set_robust_list(0x7000, 24) = 0\n7 getuid() = 0\n7 rseq(0x7000, 32, 0, 0x53053053) = 0\n";
+        let log = format!("{all}{text}");
+        strace::detect(log.as_bytes()).expect("a strace log").traced.are_filtered()
+    }
+
+    const OPEN: &str = "7 openat(AT_FDCWD, \"/x\", O_RDONLY|O_CLOEXEC) = 3\n";
+    const STAT: &str =
+        "7 newfstatat(3, \"\", {st_mode=S_IFREG|0644, st_size=9, ...}, AT_EMPTY_PATH) = 0\n";
+    const ASK: &str = "7 ioctl(3, TCGETS, 0x7ffd) = -1 ENOTTY (Inappropriate ioctl for device)\n";
+    const READ: &str = "7 read(3, \"x\"..., 8192) = 9\n";
+    const SEEK: &str = "7 lseek(3, 0, SEEK_CUR) = 0\n";
+
+    #[test]
+    fn a_file_that_is_no_terminal_is_looked_at_before_it_is_read() {
+        assert!(filtered(&[OPEN, STAT, ASK, READ].concat()));
+        assert!(!filtered(&[OPEN, STAT, ASK, SEEK, READ].concat()));
+        // Any seek shows that seeks are traced.
+        let other = "7 lseek(0, 0, SEEK_CUR) = 0\n";
+        assert!(!filtered(&[other, OPEN, STAT, ASK, READ].concat()));
+        assert!(!filtered(&[OPEN, STAT, ASK, READ, other].concat()));
+        // sed -i
+        assert!(!filtered(&[OPEN, ASK, STAT, READ].concat()));
+        assert!(!filtered(&[OPEN, STAT, READ].concat()));
+        // Standard input is older than the log, and was asked for other reasons.
+        assert!(!filtered(&[STAT, ASK, READ].concat()));
+        let written = "7 write(3, \"x\", 1) = 1\n";
+        assert!(!filtered(&[OPEN, STAT, ASK, written, READ].concat()));
+        assert!(!filtered(&[OPEN, STAT, ASK, "7 close(3) = 0\n", READ].concat()));
+    }
+
+    #[test]
+    fn a_file_has_no_more_than_its_size() {
+        let end = "7 read(3, \"\", 8192) = 0\n";
+        assert!(!filtered(&[OPEN, STAT, READ, end].concat()));
+        assert!(filtered(&[OPEN, STAT, READ, end, READ].concat()));
+        // It has grown; or the kernel makes it up.
+        assert!(!filtered(&[OPEN, STAT, READ, &STAT.replace("=9", "=18"), READ].concat()));
+        assert!(!filtered(&[OPEN, &STAT.replace("=9", "=0"), READ, READ].concat()));
+        assert!(!filtered(&[OPEN, &STAT.replace("IFREG", "IFCHR"), READ, READ].concat()));
+        // Another thread may have opened another file.
+        let thread = "7 clone(flags=CLONE_VM|CLONE_FILES|CLONE_THREAD) = 8\n";
+        assert!(!filtered(&[OPEN, STAT, thread, READ, READ].concat()));
+    }
+}
