@@ -38,7 +38,9 @@ RECORDERS = {
     "attached": ["-f"],
     "alone": [],
     "no-seeks": ["-f", "-e", "trace=!lseek"],
+    "v": ["-f", "-v"],
 }
+USUAL = tuple(name for name in RECORDERS if name != "v")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Scenario:
     command: str | None = None
     setup: str = ""
     words: bool = False  # The data say where they are.
-    recorders: tuple[str, ...] = tuple(RECORDERS)
+    recorders: tuple[str, ...] = USUAL
     output: int | None = None  # Flags of a file that the program has as its output from the start.
 
 
@@ -60,7 +62,7 @@ def group(
     point: int,
     *scenarios: str,
     words: bool = False,
-    recorders: tuple[str, ...] = tuple(RECORDERS),
+    recorders: tuple[str, ...] = USUAL,
 ) -> list[Scenario]:
     return [Scenario(one, point, name, words=words, recorders=recorders) for one in scenarios]
 
@@ -131,6 +133,18 @@ SCENARIOS = [
         "unnamed",
     ),
     *group("names", ORDINARY, "case", "same-name"),
+    # Device and inode number decide what is one file.
+    *group(
+        "numbers",
+        ORDINARY,
+        "numbered-hard-link",
+        "numbered-symbolic-link",
+        "numbered-bind-mount",
+        "numbered-two-files",
+        "numbered-of-child",
+        "numbered-again",
+        recorders=("v",),
+    ),
     *group("hidden", 3, "changed-folders"),
     # With all calls in the log they are ordinary.
     *group(

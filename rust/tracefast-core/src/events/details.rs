@@ -41,6 +41,17 @@ pub enum Detail {
     /// View of the working directory at that moment, which an annotation gives as the start of the
     /// row's relative path.
     Directory(u128),
+    /// The call showed which file it is about; with what [`Detail::Directory`] says, if anything.
+    Numbered(FileNumber, Option<u128>),
+}
+
+/// What makes a file the same one under all its names, for as long as it is open (inode(7)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileNumber {
+    /// The device that it is on, as `major << 32 | minor`.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
 }
 
 /// A change of an address space. Addresses and lengths are in bytes, as printed.

@@ -214,7 +214,9 @@ fn class_of(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
         (Op::Close, None) if one => RowClass::Close,
         (Op::None, Some(Detail::Memory(_))) => RowClass::Memory,
         (Op::Use, Some(Detail::Memory(_))) if one => RowClass::Memory,
-        (Op::Path, None | Some(Detail::Directory(_))) if named => RowClass::Path,
+        (Op::Path, None | Some(Detail::Directory(_) | Detail::Numbered(..))) if named => {
+            RowClass::Path
+        }
         (Op::Open, None | Some(Detail::Directory(_))) if named => RowClass::Open,
         _ => RowClass::Other,
     }

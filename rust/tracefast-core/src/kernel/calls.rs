@@ -291,6 +291,9 @@ impl Kernel {
         if effect.identify2 && !(later && files[1].is_some()) {
             identify(block, row, true);
         }
+        if detailed && let Some(file) = files[0] {
+            self.numbered(row, block, file);
+        }
         let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
         if op == Op::Path || op == Op::Truncate && files[0].is_none() {
             self.tasks.files.inodes.types.of_path(row, block);
@@ -381,7 +384,9 @@ impl Kernel {
     /// The working directory, which an annotation shows.
     pub(crate) fn directory(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
         let at = block.rows.effect[row].detail;
-        if let Some(Detail::Directory(view)) = block.side.details.get(at as usize) {
+        if let Some(Detail::Directory(view) | Detail::Numbered(_, Some(view))) =
+            block.side.details.get(at as usize)
+        {
             let path = block.text_of(view);
             let directories = self.tasks.directories(task);
             let known = &directories.working;

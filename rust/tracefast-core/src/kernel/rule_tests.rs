@@ -245,6 +245,7 @@ files! {
     memory,
     names,
     namespaces,
+    numbers,
     offsets,
     older,
     order,

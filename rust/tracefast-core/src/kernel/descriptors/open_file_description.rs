@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::events::details::FileNumber;
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
@@ -52,6 +53,8 @@ pub(crate) struct OpenFileDescription {
     pub at_end_of_write: bool,
     /// How many names had changed when it got its name.
     pub named: u32,
+    /// The number of its file, if a call on it has shown that.
+    pub file_number: Option<FileNumber>,
     /// When the last read that returned data began.
     pub read: Moment,
     /// Calls under way that change `append`.
@@ -95,6 +98,7 @@ impl OpenFileDescription {
             may_append: false,
             at_end_of_write: false,
             named: 0,
+            file_number: None,
             read: 0,
             switching: 0,
             switched: 0,

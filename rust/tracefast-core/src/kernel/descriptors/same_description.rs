@@ -3,14 +3,15 @@
 //! Two numbers that are older than the log may refer to one description, of one process
 //! (`program >out 2>&1`) or of several, and so may a descriptor that comes unexplained. The log does
 //! not show it. So a call that moves the position of one makes those of the others doubtful, until a
-//! seek proves them again, unless something shows that the two differ: names, file types, sizes, or
-//! positions at the same moment.
+//! seek proves them again, unless something shows that the two differ: names, file types, numbers of
+//! files, or sizes or positions at the same moment.
 
 use crate::events::vocabulary::FileType;
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions, is_rooted_path,
 };
 use crate::kernel::files::length::Moment;
+use crate::kernel::files::numbers::differ;
 use crate::kernel::transfers::position::{Offset, Position, Stream};
 
 /// How many descriptions are compared. Where there are more, their positions stay doubtful.
@@ -88,6 +89,9 @@ impl OpenFileDescription {
         if let (Some(one), Some(two)) = (typed(self.file_type), typed(other.file_type))
             && one != two
         {
+            return false;
+        }
+        if differ(self.file_number, other.file_number) {
             return false;
         }
         if let (Some(one), Some(two)) = (&self.path, &other.path)

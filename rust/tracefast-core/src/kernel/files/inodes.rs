@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::events::details::FileNumber;
 use crate::hash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -27,12 +28,19 @@ pub(crate) struct Inode {
     pub appended: bool,
     /// Identities of files that are other ones, as their sizes have shown; the latest.
     pub others: Vec<u64>,
+    /// Its number, if a call on a descriptor of it has shown that.
+    pub number: Option<FileNumber>,
 }
 
 impl Inode {
     /// Whether there is one description of it.
     pub(crate) fn is_open_once(&self) -> bool {
         self.refs == 1
+    }
+
+    /// There is one more.
+    pub(crate) fn add_user(&mut self) {
+        self.refs += 1;
     }
 }
 
@@ -45,6 +53,10 @@ pub(crate) struct Left {
     pub created: Moment,
     /// Its size, and until when that was proved.
     size: Option<(i64, Moment)>,
+    /// See [`Inode::number`].
+    pub number: Option<FileNumber>,
+    /// When it was closed.
+    pub closed: Moment,
 }
 
 /// How many closed files are remembered, for calls that were under way when they changed.
@@ -59,6 +71,10 @@ pub(crate) struct Inodes {
     pub open: Vec<Option<Inode>>,
     free: Vec<InodeRef>,
     by_id: HashMap<u64, InodeRef>,
+    /// Those whose numbers are known.
+    pub numbers: HashMap<FileNumber, InodeRef>,
+    /// How many have lost their names.
+    pub unnamed: u64,
     /// Identities of the files of names that were renamed, removed or linked; by the hash of the
     /// name.
     moved: HashMap<u64, u64>,
@@ -138,6 +154,7 @@ impl Inodes {
             created: 0,
             appended: false,
             others: Vec::new(),
+            number: None,
         };
         if self.unordered {
             inode.length.lose_order();
@@ -182,12 +199,16 @@ impl Inodes {
         if inode.refs == 0 {
             let (id, changed, created) = (inode.id, inode.length.changed(), inode.created);
             let size = inode.length.to_restore();
+            let number = inode.number;
             if inode.appended {
                 self.appended.retain(|&appended| appended != at);
             }
             let size = size.filter(|_| self.remembers);
-            self.leave(Left { id, changed, created, size });
+            self.leave(Left { id, changed, created, size, number, closed: self.now });
             self.by_id.remove(&id);
+            if number.is_some() {
+                self.forget_number(at);
+            }
             self.open[at as usize] = None;
             self.free.push(at);
         }
@@ -202,7 +223,8 @@ impl Inodes {
     /// A file changed that is not open.
     pub(crate) fn changed_unopened(&mut self, id: u64) {
         self.note_change(id, self.now);
-        self.leave(Left { id, changed: self.now, created: 0, size: None });
+        let (number, now) = (None, self.now);
+        self.leave(Left { id, changed: now, created: 0, size: None, number, closed: now });
     }
 
     /// Remembers when a closed file changed: calls under way may have opened it before.
@@ -234,6 +256,11 @@ impl Inodes {
             return None;
         }
         self.by_id.get(&id).copied()
+    }
+
+    /// The file with this identity, if it is open, is not found by it any more.
+    pub(crate) fn forget_name(&mut self, id: u64) {
+        self.by_id.remove(&id);
     }
 
     /// The file that the name with this hash refers to now.

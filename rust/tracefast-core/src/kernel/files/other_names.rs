@@ -2,12 +2,13 @@
 //!
 //! The log does not show where symbolic links, hard links and mounts lead that are older than it, nor
 //! which file `d/../x` is. So a call that changes a file may change any other one as well, unless
-//! something shows that the two differ: one of them was created while the other one was open, or they
-//! had different sizes at the same moment. A file that is not open, whose name is just looked at, is
+//! something shows that the two differ: one of them was created while the other one was open, they
+//! had different sizes at the same moment, or they have different numbers. A file that is not open, whose name is just looked at, is
 //! not compared.
 
 use crate::kernel::files::inodes::{Inode, InodeRef, Inodes};
 use crate::kernel::files::length::{Changes, Moment, ResizeStart};
+use crate::kernel::files::numbers::differ;
 
 /// How many open files are compared. Where there are more, none is known to be another one.
 const COMPARED: usize = 1024;
@@ -23,8 +24,10 @@ impl Inode {
         created > self.opened || self.created > opened || self.others.contains(&id)
     }
 
-    fn differs_from(&self, other: &Self) -> bool {
-        self.differs(other.id, other.opened, other.created) || other.others.contains(&self.id)
+    pub(crate) fn differs_from(&self, other: &Self) -> bool {
+        differ(self.number, other.number)
+            || self.differs(other.id, other.opened, other.created)
+            || other.others.contains(&self.id)
     }
 
     fn note_other(&mut self, id: u64) {
@@ -92,6 +95,7 @@ impl Inodes {
             left.id != inode.id
                 && left.changed > proved
                 && !inode.differs(left.id, Moment::MAX, left.created)
+                && !inode.has_other_number(left.number, left.closed)
         });
         let any = self.rings > 0 || self.forgotten > proved;
         let doubtful = open || left || any || self.open.len() > COMPARED;

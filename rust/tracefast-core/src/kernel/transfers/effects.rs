@@ -1,9 +1,9 @@
 //! Rows that move data or positions, or show the sizes of files.
 
-use crate::events::details::Detail;
+use crate::events::details::{Detail, FileNumber};
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{Access, At, EventKind, Motion, Op, Status, write_flags};
+use crate::events::vocabulary::{Access, At, EventKind, FileType, Motion, Op, Status, write_flags};
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::inodes::Inodes;
@@ -176,11 +176,25 @@ impl Kernel {
         let inodes = &mut self.tasks.files.inodes;
         let id = named(inodes, block, row)?;
         let now = inodes.tick();
-        let at = inodes.find(id)?;
+        let mut at = inodes.find(id);
+        if let Some(number) = number_in(block, row) {
+            at = inodes.looked_at(at, number, block.since);
+        }
+        let at = at?;
         inodes.check_other_names(at);
         inodes.get(at)?.length.see(size, block.since, now);
         inodes.compare_size(at);
         None
+    }
+
+    /// The row may show which file the description is of.
+    pub(crate) fn numbered(&mut self, row: usize, block: &BlockRows<'_>, file: DescriptionRef) {
+        let made_up = block.rows.effect[row].made_up;
+        if let Some(number) = number_in(block, row).filter(|_| !made_up) {
+            let regular = block.rows.has(row, C::FileType)
+                && block.rows.file_type[row] == FileType::Regular as u8;
+            self.tasks.files.know_number(file, number, regular);
+        }
     }
 
     /// The row changes the size of a file without moving data; or it failed to.
@@ -217,6 +231,14 @@ impl Kernel {
 #[inline]
 fn appends_itself(flags: u32) -> Option<bool> {
     if flags == 0 { None } else { Some(flags & write_flags::APPEND != 0) }
+}
+
+/// The number of the file that the row shows.
+fn number_in(block: &BlockRows<'_>, row: usize) -> Option<FileNumber> {
+    match block.side.details.get(block.rows.effect[row].detail as usize) {
+        Some(&Detail::Numbered(number, _)) => Some(number),
+        _ => None,
+    }
 }
 
 /// The file that the path of the row names.

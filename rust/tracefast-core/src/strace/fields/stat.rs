@@ -1,13 +1,16 @@
-//! Size and type from `struct stat` and `struct statx`, as printed.
+//! Size, type and number of a file from `struct stat` and `struct statx`, as printed.
 
 use memchr::{memchr, memrchr};
 
+use crate::events::details::{Detail, FileNumber};
+use crate::events::rows::NO_DETAIL;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::strace::arguments::Split;
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 use crate::text::scan::first_of;
+use crate::text::search;
 
 impl<'a> FieldWriter<'a> {
     /// Writes size and type from `{st_mode=S_IFREG|0644, st_size=1024, ...}`.
@@ -31,6 +34,24 @@ impl<'a> FieldWriter<'a> {
             if n > 0 {
                 self.integer(size, C::Size);
             }
+        }
+        // Only whole structures (`-v`) have a device, which is the first field of `struct stat`.
+        if !text.starts_with(b"{st_mode=")
+            && let Some(number) = number_of(text)
+        {
+            self.number(number);
+        }
+    }
+
+    #[cold]
+    fn number(&mut self, number: FileNumber) {
+        let at = self.rows.effect[self.row].detail;
+        if at == NO_DETAIL {
+            self.rows.effect[self.row].detail = self.side.detail(Detail::Numbered(number, None));
+        } else if let Some(detail) = self.side.details.get_mut(at as usize)
+            && let Detail::Directory(view) = *detail
+        {
+            *detail = Detail::Numbered(number, Some(view));
         }
     }
 
@@ -93,4 +114,41 @@ fn type_of(mode: &[u8]) -> Option<FileType> {
         _ if mode.starts_with(b"S_IFSOCK") => FileType::Socket,
         _ => return None,
     })
+}
+
+/// The number of the file in `{st_dev=makedev(0x8, 0x1), st_ino=131, …}`, or in
+/// `{…, stx_ino=131, …, stx_dev_major=8, stx_dev_minor=1, …}`.
+#[cold]
+fn number_of(text: &[u8]) -> Option<FileNumber> {
+    let device = if let Some(device) = text.strip_prefix(b"{st_dev=") {
+        if let Some(parts) = device.strip_prefix(b"makedev(") {
+            let (major, n) = unsigned(parts)?;
+            device_number(major, unsigned(parts[n..].strip_prefix(b", ")?)?.0)
+        } else {
+            // `-X raw` prints it as it is in memory: makedev(3) of the GNU C library.
+            let (raw, _) = unsigned(device)?;
+            let major = (raw >> 8 & 0xfff) | (raw >> 32 & 0xffff_f000);
+            device_number(major, (raw & 0xff) | (raw >> 12 & 0xffff_ff00))
+        }
+    } else {
+        let (major, minor) = (field(text, b" stx_dev_major=")?, field(text, b" stx_dev_minor=")?);
+        device_number(major, minor)
+    };
+    let inode = field(text, b" st_ino=").or_else(|| field(text, b" stx_ino="))?;
+    (inode != 0).then_some(FileNumber { device, inode })
+}
+
+fn device_number(major: u64, minor: u64) -> u64 {
+    major << 32 | minor
+}
+
+fn field(text: &[u8], key: &[u8]) -> Option<u64> {
+    let at = search::find(text, key, 1)?;
+    unsigned(&text[at + key.len()..]).map(|(value, _)| value)
+}
+
+/// A number without a sign, and its length.
+fn unsigned(text: &[u8]) -> Option<(u64, usize)> {
+    let (value, n) = number::c_integer(text);
+    (n > 0).then_some((value as u64, n))
 }

@@ -1,6 +1,8 @@
 //! Facts that no column holds.
 
-use crate::events::details::{AioCall, Completion, Detail, Memory, Received, Submission};
+use crate::events::details::{
+    AioCall, Completion, Detail, FileNumber, Memory, Received, Submission,
+};
 use crate::events::rows::Side;
 use crate::events::vocabulary::open_flags;
 use crate::strace::fields::tests::{columns, detail, effect, head, parse};
@@ -370,6 +372,54 @@ fn working_directories_from_annotations() {
     // The directory is recorded once.
     let (parsed, _) = parse(r#"renameat(AT_FDCWD</w>, "a", AT_FDCWD</w>, "b") = 0"#);
     assert_eq!(parsed.side.details.len(), 1);
+}
+
+#[test]
+fn numbers_of_files() {
+    let numbered = |device, inode| Some(Detail::Numbered(FileNumber { device, inode }, None));
+    for (line, expected) in [
+        (
+            "fstat(3, {st_dev=makedev(0x8, 0x1), st_ino=131, st_mode=S_IFREG|0644, st_size=5}) = 0",
+            numbered(8 << 32 | 1, 131),
+        ),
+        (
+            "fstat(3, {st_dev=makedev(8, 1), st_ino=131, st_mode=S_IFDIR|0755, st_size=5}) = 0",
+            numbered(8 << 32 | 1, 131),
+        ),
+        (
+            "fstat(3, {st_dev=0xfe00, st_ino=131, st_mode=0100644, st_size=5}) = 0",
+            numbered(254 << 32, 131),
+        ),
+        // The minor number has bits on both sides of the major one: makedev(3).
+        (
+            "fstat(3, {st_dev=0x12367845, st_ino=131, st_mode=0100644, st_size=5}) = 0",
+            numbered(0x678 << 32 | 0x12345, 131),
+        ),
+        (
+            "statx(3, \"\", AT_EMPTY_PATH, STATX_ALL, {stx_mask=STATX_ALL, stx_mode=S_IFREG|0644, stx_ino=7, stx_size=5, stx_rdev_major=9, stx_rdev_minor=9, stx_dev_major=254, stx_dev_minor=2}) = 0",
+            numbered(254 << 32 | 2, 7),
+        ),
+        // Abbreviated, cut, or not filled in.
+        ("fstat(3, {st_mode=S_IFREG|0644, st_size=5, ...}) = 0", None),
+        (
+            "fstat(3, {st_dev=makedev(0x8, 0x1), st_ino=0, st_mode=S_IFREG|0644, st_size=5}) = 0",
+            None,
+        ),
+        (
+            "fstat(3, {st_dev=makedev(0x8, ), st_ino=131, st_mode=S_IFREG|0644, st_size=5}) = 0",
+            None,
+        ),
+        ("fstat(3, {st_dev=makedev(0x8, 0x1), st_mode=S_IFREG|0644, st_size=5}) = 0", None),
+        (
+            "fstat(3, {st_dev=makedev(0x8, 0x1), st_ino=131, st_mode=S_IFREG|0644}) = -1 EBADF (Bad file descriptor)",
+            None,
+        ),
+    ] {
+        assert_eq!(detail(line), expected, "{line}");
+    }
+    // The directory that the row's path starts from is kept.
+    let line = r#"newfstatat(AT_FDCWD</w>, "a", {st_dev=makedev(0x8, 0x1), st_ino=131, st_mode=S_IFREG|0644, st_size=5}, 0) = 0"#;
+    assert!(matches!(detail(line), Some(Detail::Numbered(FileNumber { inode: 131, .. }, Some(_)))));
 }
 
 #[test]
