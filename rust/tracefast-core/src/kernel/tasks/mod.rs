@@ -64,6 +64,8 @@ struct Task {
     /// It is in another pid namespace than strace: calls that make a task return other numbers
     /// than the lines of the child show (`pid_namespaces(7)`).
     foreign: bool,
+    /// Which pid namespace it is in: 0 for that of the first task.
+    pids: u64,
     /// A call has returned its number, and no line has shown it.
     silent: bool,
     /// Its children will be: unshare(2) or `setns(2)` with `CLONE_NEWPID`.
@@ -158,8 +160,16 @@ impl Tasks {
             self.share(parent, flags);
         }
         let parent = parent.and_then(|parent| self.task(parent));
-        let foreign = parent
-            .is_some_and(|parent| parent.foreign || parent.separates || flags & CLONE_NEWPID != 0);
+        let separates = parent.is_some_and(|parent| parent.separates) || flags & CLONE_NEWPID != 0;
+        let foreign = parent.is_some_and(|parent| parent.foreign || separates);
+        // With the flag each child has a namespace of its own. After unshare(2) the first child of a
+        // task makes the namespace, and the others are in it, too.
+        let pids = match parent {
+            _ if flags & CLONE_NEWPID != 0 => u64::from(self.next) << 1 | 1,
+            Some(parent) if separates => (u64::from(parent.id) + 1) << 1,
+            Some(parent) => parent.pids,
+            None => 0,
+        };
         let parent =
             parent.map(|parent| (parent.group, parent.table, parent.directory, parent.space));
         let (group, table, directory, space) =
@@ -190,6 +200,7 @@ impl Tasks {
             exited: false,
             unexpected: false,
             foreign,
+            pids,
             silent: false,
             separates: false,
             hidden: false,

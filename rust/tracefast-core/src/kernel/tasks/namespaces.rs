@@ -3,8 +3,9 @@
 //! There a call that makes a task returns the number that the child has in the namespace of its
 //! parent, and the lines of the child show another one: `pid_namespaces(7)`. So a task that appears
 //! is the child of a call whose number has not appeared. Where that may be several calls, it is
-//! taken for the child of the oldest, and the descriptions that only some of them have may be used
-//! by it unseen.
+//! taken for the child of the oldest in the oldest one's namespace, and the descriptions that only
+//! some of them have may be used by it unseen. The kernel counts up (`alloc_pid` in kernel/pid.c),
+//! so the oldest child of a namespace is the one with the lowest number.
 
 use crate::events::model_columns::task_key as key;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
@@ -156,7 +157,7 @@ impl Tasks {
         if exact.is_none() && self.unseen.len() + open > 1 {
             self.doubt_descriptions();
         }
-        let Unseen { number, at, .. } = self.unseen.remove(exact.unwrap_or(0))?;
+        let Unseen { number, at, .. } = self.unseen.remove(exact.unwrap_or(self.oldest()))?;
         let old = key(Some(number));
         if self.by_tid.get(&old) == Some(&at) {
             self.by_tid.remove(&old);
@@ -170,6 +171,15 @@ impl Tasks {
         self.by_tid.insert(key(Some(tid)), at);
         self.change(Some(tid));
         Some(at)
+    }
+
+    /// The place of the oldest child of those in one namespace. In logs of `-ff` without times all
+    /// calls of the parent come before those of its first child.
+    fn oldest(&self) -> usize {
+        let pids = |unseen: &Unseen| self.slots[unseen.at].as_ref().map(|task| task.pids);
+        let space = self.unseen.front().and_then(pids);
+        let same = self.unseen.iter().enumerate().filter(|(_, unseen)| pids(unseen) == space);
+        same.min_by_key(|(_, unseen)| unseen.number).map_or(0, |(at, _)| at)
     }
 
     /// Which of several children a task is remains open. What only some of them have under a number
