@@ -8,6 +8,7 @@ pub mod fold;
 pub mod forks;
 pub(crate) mod merge;
 pub(crate) mod names;
+pub(crate) mod packed;
 pub(crate) mod process_tracking;
 pub mod processes;
 pub(crate) mod ranges;
@@ -15,4 +16,5 @@ pub mod syscalls;
 pub(crate) mod table_builder;
 #[cfg(test)]
 mod tests;
+pub(crate) mod thin_vec;
 pub(crate) mod values;

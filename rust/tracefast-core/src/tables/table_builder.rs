@@ -1,12 +1,22 @@
 //! Tables: one row per item, columns added in order.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, UInt32Array, UInt64Array,
+use arrow_array::builder::StringViewBuilder;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float64Type, Int32Type, Int64Type, TimestampNanosecondType, UInt32Type,
+    UInt64Type,
 };
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringViewArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
+
+/// Bytes of the buffers of text that a column fills one after the other.
+const TEXT_BLOCK: u32 = 32 << 10;
+
+/// The zeros of all columns that have nothing else: those of writes in a table of files that were
+/// only read are a third of it.
+static ZEROS: LazyLock<Buffer> = LazyLock::new(|| Buffer::from(vec![0u128; PART]));
 
 /// A table of `rows`, to which columns are added one by one.
 pub(crate) struct TableBuilder<'r, R> {
@@ -26,19 +36,38 @@ impl<'r, R> TableBuilder<'r, R> {
         self.columns.push(column);
     }
 
-    fn collect<A, T>(&mut self, name: impl Into<String>, value: impl Fn(&'r R) -> Option<T>)
-    where
-        A: Array + FromIterator<Option<T>> + 'static,
-    {
-        self.array(name, Arc::new(self.rows.iter().map(value).collect::<A>()));
-    }
-
+    /// Adds a column of text.
+    ///
+    /// It consists of views, and a text that the row before has too is stored once: most rows are of
+    /// one source.
     pub(crate) fn text<T: AsRef<str>>(
         &mut self,
         name: impl Into<String>,
         value: impl Fn(&'r R) -> Option<T>,
     ) {
-        self.collect::<StringArray, T>(name, value);
+        let mut column = StringViewBuilder::with_capacity(self.rows.len())
+            .with_fixed_block_size(TEXT_BLOCK)
+            .with_deduplicate_strings();
+        for row in self.rows {
+            column.append_option(value(row));
+        }
+        let column = column.finish();
+        let rows = column.len();
+        if column.null_count() < rows || rows * size_of::<u128>() > ZEROS.len() {
+            return self.array(name, Arc::new(column));
+        }
+        // The view of a null is zeros as well.
+        let zeros = ScalarBuffer::new(ZEROS.clone(), 0, rows);
+        self.array(name, Arc::new(StringViewArray::new(zeros, Vec::new(), Some(all_null(rows)))));
+    }
+
+    fn numbers<T: ArrowPrimitiveType>(
+        &mut self,
+        name: impl Into<String>,
+        value: impl Fn(&'r R) -> Option<T::Native>,
+    ) {
+        let column: PrimitiveArray<T> = self.rows.iter().map(value).collect();
+        self.array(name, Arc::new(sparing(column)));
     }
 
     pub(crate) fn timestamp(
@@ -46,23 +75,23 @@ impl<'r, R> TableBuilder<'r, R> {
         name: impl Into<String>,
         value: impl Fn(&'r R) -> Option<i64>,
     ) {
-        self.collect::<TimestampNanosecondArray, i64>(name, value);
+        self.numbers::<TimestampNanosecondType>(name, value);
     }
 
     pub(crate) fn int64(&mut self, name: impl Into<String>, value: impl Fn(&'r R) -> Option<i64>) {
-        self.collect::<Int64Array, i64>(name, value);
+        self.numbers::<Int64Type>(name, value);
     }
 
     pub(crate) fn int32(&mut self, name: impl Into<String>, value: impl Fn(&'r R) -> Option<i32>) {
-        self.collect::<Int32Array, i32>(name, value);
+        self.numbers::<Int32Type>(name, value);
     }
 
     pub(crate) fn uint64(&mut self, name: impl Into<String>, value: impl Fn(&'r R) -> Option<u64>) {
-        self.collect::<UInt64Array, u64>(name, value);
+        self.numbers::<UInt64Type>(name, value);
     }
 
     pub(crate) fn uint32(&mut self, name: impl Into<String>, value: impl Fn(&'r R) -> Option<u32>) {
-        self.collect::<UInt32Array, u32>(name, value);
+        self.numbers::<UInt32Type>(name, value);
     }
 
     pub(crate) fn float64(
@@ -70,7 +99,7 @@ impl<'r, R> TableBuilder<'r, R> {
         name: impl Into<String>,
         value: impl Fn(&'r R) -> Option<f64>,
     ) {
-        self.collect::<Float64Array, f64>(name, value);
+        self.numbers::<Float64Type>(name, value);
     }
 
     pub(crate) fn boolean(
@@ -78,7 +107,7 @@ impl<'r, R> TableBuilder<'r, R> {
         name: impl Into<String>,
         value: impl Fn(&'r R) -> Option<bool>,
     ) {
-        self.collect::<BooleanArray, bool>(name, value);
+        self.array(name, Arc::new(self.rows.iter().map(value).collect::<BooleanArray>()));
     }
 
     /// Adds a count as a saturated `UInt32`.
@@ -90,6 +119,24 @@ impl<'r, R> TableBuilder<'r, R> {
     pub(crate) fn finish(self) -> Result<RecordBatch, ArrowError> {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
     }
+}
+
+/// The same column, whose zeros and nulls take no memory of their own if it has nothing else.
+fn sparing<T: ArrowPrimitiveType>(column: PrimitiveArray<T>) -> PrimitiveArray<T> {
+    let rows = column.len();
+    let bytes = column.values().inner();
+    if bytes.len() > ZEROS.len() || bytes.iter().any(|&byte| byte != 0) {
+        return column;
+    }
+    let nulls = match column.null_count() {
+        all if all == rows => Some(all_null(rows)),
+        _ => column.nulls().cloned(),
+    };
+    PrimitiveArray::new(ScalarBuffer::new(ZEROS.clone(), 0, rows), nulls)
+}
+
+fn all_null(rows: usize) -> NullBuffer {
+    NullBuffer::new(BooleanBuffer::new(ZEROS.clone(), 0, rows))
 }
 
 /// Rows that are turned into columns at a time.

@@ -21,14 +21,22 @@ use crate::tables::merge::merge_recent;
 /// assert_eq!(counted.commonest(), Some(4096));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Values {
-    /// The last value that was added, and how many times in a row: 0 if there is none.
-    last: (i64, u64),
-    others: Option<Box<Lists>>,
+pub struct Values(State);
+
+/// There are many in each row of a table, so it must be small.
+#[derive(Debug, Clone, Default)]
+enum State {
+    #[default]
+    Nothing,
+    /// One value, and how often it occurred.
+    One(i64, u32),
+    Many(Box<Lists>),
 }
 
 #[derive(Debug, Clone, Default)]
 struct Lists {
+    /// The last value that was added, and how many times in a row: 0 if there is none.
+    last: (i64, u64),
     recent: Vec<(i64, u64)>,
     counted: Vec<(i64, u64)>,
 }
@@ -46,6 +54,70 @@ impl Values {
     /// Adds one value that occurred `times` times.
     #[inline]
     pub fn add(&mut self, value: i64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        match &mut self.0 {
+            State::Many(lists) => lists.add(value, times),
+            State::One(only, count) => {
+                let same = *only == value;
+                match u32::try_from(times).ok().and_then(|times| count.checked_add(times)) {
+                    Some(more) if same => *count = more,
+                    _ => {
+                        let mut lists = Lists::of(*only, (*count).into());
+                        lists.add(value, times);
+                        self.0 = State::Many(Box::new(lists));
+                    }
+                }
+            }
+            State::Nothing => {
+                self.0 = match u32::try_from(times) {
+                    Ok(times) => State::One(value, times),
+                    Err(_) => State::Many(Box::new(Lists::of(value, times))),
+                };
+            }
+        }
+    }
+
+    /// The values in order.
+    pub fn counted(&mut self) -> Counted<'_> {
+        let (one, many) = match &mut self.0 {
+            State::Nothing => (None, &[][..]),
+            State::One(value, count) => (Some((*value, u64::from(*count))), &[][..]),
+            State::Many(lists) => (None, lists.counted()),
+        };
+        let total = one.iter().chain(many).map(|&(_, count)| count).sum();
+        Counted { one, many, total }
+    }
+
+    /// How often `value` occurred.
+    pub(crate) fn count_of(&mut self, value: i64) -> u64 {
+        let counted = self.counted();
+        let values = counted.values();
+        let found = values.binary_search_by_key(&value, |&(value, _)| value);
+        found.map_or(0, |at| values[at].1)
+    }
+
+    /// How many distinct values there are.
+    pub fn distinct(&mut self) -> u64 {
+        self.counted().values().len() as u64
+    }
+
+    /// Adds all of `other`.
+    pub(crate) fn absorb(&mut self, mut other: Self) {
+        for &(value, times) in other.counted().values() {
+            self.add(value, times);
+        }
+    }
+}
+
+impl Lists {
+    /// Values of which one was added so far.
+    fn of(value: i64, times: u64) -> Self {
+        Self { last: (value, times), ..Self::default() }
+    }
+
+    fn add(&mut self, value: i64, times: u64) {
         let (last, count) = &mut self.last;
         if *last == value || *count == 0 {
             *last = value;
@@ -53,55 +125,19 @@ impl Values {
             return;
         }
         let before = std::mem::replace(&mut self.last, (value, times));
-        self.others.get_or_insert_default().push(before);
-    }
-
-    /// The values in order.
-    pub fn counted(&mut self) -> Counted<'_> {
-        let values = self.count();
-        Counted { total: values.iter().map(|&(_, count)| count).sum(), values }
-    }
-
-    /// How often `value` occurred.
-    pub(crate) fn count_of(&mut self, value: i64) -> u64 {
-        let counted = self.count();
-        let found = counted.binary_search_by_key(&value, |&(value, _)| value);
-        found.map_or(0, |at| counted[at].1)
-    }
-
-    /// How many distinct values there are.
-    pub fn distinct(&mut self) -> u64 {
-        self.count().len() as u64
-    }
-
-    /// Adds all of `other`.
-    pub(crate) fn absorb(&mut self, mut other: Self) {
-        for &(value, times) in other.count() {
-            self.add(value, times);
-        }
-    }
-
-    fn count(&mut self) -> &[(i64, u64)] {
-        match &mut self.others {
-            None if self.last.1 == 0 => &[],
-            None => std::slice::from_ref(&self.last),
-            Some(lists) => {
-                if self.last.1 > 0 {
-                    lists.recent.push(std::mem::take(&mut self.last));
-                }
-                lists.count();
-                &lists.counted
-            }
-        }
-    }
-}
-
-impl Lists {
-    fn push(&mut self, counted: (i64, u64)) {
         if self.recent.len() >= WAITING.max(self.counted.len()) {
             self.count();
         }
-        self.recent.push(counted);
+        self.recent.push(before);
+    }
+
+    /// All values in order.
+    fn counted(&mut self) -> &[(i64, u64)] {
+        if self.last.1 > 0 {
+            self.recent.push(std::mem::take(&mut self.last));
+        }
+        self.count();
+        &self.counted
     }
 
     fn count(&mut self) {
@@ -118,11 +154,17 @@ impl Lists {
 /// Values in order, each with how often it occurred.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted<'a> {
-    values: &'a [(i64, u64)],
+    /// The only value, or all of them.
+    one: Option<(i64, u64)>,
+    many: &'a [(i64, u64)],
     total: u64,
 }
 
 impl Counted<'_> {
+    fn values(&self) -> &[(i64, u64)] {
+        if self.one.is_some() { self.one.as_slice() } else { self.many }
+    }
+
     /// How many values there are, each as often as it occurred.
     pub fn total(&self) -> u64 {
         self.total
@@ -132,7 +174,7 @@ impl Counted<'_> {
     pub fn rank(&self, percent: u64) -> Option<i64> {
         let wanted = (u128::from(self.total) * u128::from(percent)).div_ceil(100).max(1);
         let mut reached = 0;
-        let found = self.values.iter().find(|&&(_, count)| {
+        let found = self.values().iter().find(|&&(_, count)| {
             reached += u128::from(count);
             reached >= wanted
         });
@@ -141,12 +183,12 @@ impl Counted<'_> {
 
     /// The largest value.
     pub fn max(&self) -> Option<i64> {
-        self.values.last().map(|&(value, _)| value)
+        self.values().last().map(|&(value, _)| value)
     }
 
     /// The most common value; the largest, if there are several.
     pub fn commonest(&self) -> Option<i64> {
-        self.values.iter().max_by_key(|&&(value, count)| (count, value)).map(|&(value, _)| value)
+        self.values().iter().max_by_key(|&&(value, count)| (count, value)).map(|&(value, _)| value)
     }
 }
 
@@ -190,11 +232,12 @@ mod tests {
             values.push(i % 50);
         }
         assert_eq!(values.counted().total(), 100_000);
-        let lists = values.others.expect("several values");
+        let State::Many(lists) = values.0 else { panic!("several values") };
         assert!(lists.recent.capacity() + lists.counted.capacity() < 1000);
         let mut one = Values::default();
         (0..100).for_each(|_| one.push(7));
-        assert!(one.others.is_none());
+        assert!(matches!(one.0, State::One(7, 100)));
+        assert_eq!(size_of::<Values>(), 16);
         assert_eq!((one.distinct(), one.count_of(7)), (1, 100));
     }
 }

@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use crate::tables::files::position::Stream;
 use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::word_classes::Class;
+use crate::tables::packed::Packed;
 use crate::tables::ranges::Ranges;
 use crate::tables::values::Values;
 
@@ -28,28 +29,23 @@ impl DataCall {
 
 /// A sum of values that only some calls have.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sum {
-    known: u64,
-    sum: i64,
-}
+pub(crate) struct Sum(Packed<i64>);
 
 impl Sum {
     #[inline]
     pub(crate) fn add(&mut self, value: Option<i64>) {
         if let Some(value) = value {
-            self.known += 1;
-            self.sum = self.sum.saturating_add(value);
+            self.0.set(self.0.get().unwrap_or(0).saturating_add(value));
         }
     }
 
     pub(crate) fn join(&mut self, other: Self) {
-        self.known += other.known;
-        self.sum = self.sum.saturating_add(other.sum);
+        self.add(other.0.get());
     }
 
     /// The sum; None if there were calls but none of them had a value.
     pub(crate) fn total(self, calls: u64) -> Option<i64> {
-        (calls == 0 || self.known > 0).then_some(self.sum)
+        self.0.get().or_else(|| (calls == 0).then_some(0))
     }
 }
 

@@ -31,13 +31,13 @@ pub(crate) fn share(file_uses: &mut [FileUse], known_types: &KnownTypes, nameles
     let firsts = firsts(file_uses);
     let of = |file_use: &FileUse| {
         let source = file_use.key.source;
-        if let Some(file) = file_use.file {
+        if let Some(file) = file_use.file.get() {
             return Some(SameFile::File(source, file));
         }
         match (file_use.key.what, &file_use.path) {
             _ if file_use.moved() => None,
             (What::Nameless(ofd), _) => {
-                let file = nameless.get(&(source, ofd)).copied().flatten()?;
+                let file = nameless.get(&(source, ofd))?.get()?;
                 Some(SameFile::File(source, file))
             }
             (What::Name, Some(path)) => Some(match firsts.get(&(source, path.clone())) {
@@ -56,13 +56,13 @@ pub(crate) fn share(file_uses: &mut [FileUse], known_types: &KnownTypes, nameles
     for file_use in &*file_uses {
         if let Some(same) = of(file_use) {
             let known = types.entry(same).or_default();
-            known.kind = known.kind.or(file_use.kind);
+            known.kind = known.kind.or(file_use.kind.get());
             known.unknown |= file_use.kind_unknown;
         }
     }
     for file_use in file_uses {
         if let Some(known) = of(file_use).and_then(|same| types.get(&same)) {
-            file_use.kind = known.kind;
+            file_use.kind.set(known.kind);
             file_use.kind_unknown = known.unknown;
         }
     }
@@ -73,9 +73,9 @@ fn firsts(file_uses: &[FileUse]) -> HashMap<(u32, Box<str>), u64> {
     let mut named: Vec<_> = file_uses
         .iter()
         .filter_map(|file_use| {
-            let (file, path) = (file_use.file?, file_use.path.as_ref()?);
+            let (file, path) = (file_use.file.get()?, file_use.path.as_ref()?);
             Some((
-                (file_use.ts_first.is_none(), file_use.ts_first, file),
+                (file_use.ts_first.is_none(), file_use.ts_first.get(), file),
                 file_use.key.source,
                 path,
             ))

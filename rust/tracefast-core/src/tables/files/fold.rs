@@ -20,6 +20,7 @@ use crate::tables::files::word_classes::{Act, Class, Known, RowKind};
 use crate::tables::files::{By, Options, Scope, table};
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
+use crate::tables::packed::Packed;
 
 /// The uses of files so far.
 ///
@@ -54,7 +55,7 @@ pub struct Files {
 }
 
 /// The file of each description, by source and description.
-pub(crate) type Nameless = HashMap<(u32, u32), Option<u64>>;
+pub(crate) type Nameless = HashMap<(u32, u32), Packed<u64>>;
 
 event_columns! {
     pub(crate) struct Columns {
@@ -138,20 +139,20 @@ impl Files {
         };
         self.identify(source, what, || columns.ofd[side].get(row));
         let key = match self.options.by {
-            By::File => Key { source, part: None, what },
-            By::Process => Key { source, part: pid.map(i64::from), what },
+            By::File => Key { source, part: Packed::default(), what },
+            By::Process => Key { source, part: pid.map(i64::from).into(), what },
             By::Open => match columns.ofd[side].get(row) {
-                Some(ofd) => Key { source, part: Some(i64::from(ofd)), what: What::Description },
+                Some(ofd) => Key { source, part: i64::from(ofd).into(), what: What::Description },
                 // Without a description there is no row, except for data: no byte may be lost.
                 None if matches!(act, Act::Read | Act::Write | Act::Transfer) => {
-                    Key { source, part: None, what }
+                    Key { source, part: Packed::default(), what }
                 }
                 None => return None,
             },
         };
         let number = self.find(key, file, path);
         let file_use = self.file_uses.get_mut(number as usize)?;
-        file_use.file = file_use.file.or(file);
+        file_use.file.set_first(file);
         if file_use.path.is_none() || (act == Act::Open && !file_use.opened) {
             // An open call has the best name. The name that strace prints after a descriptor is the
             // current one, and the file may have been renamed.
@@ -168,8 +169,8 @@ impl Files {
         }
         if let Some(ts) = columns.ts.get(row) {
             let end = ts.saturating_add(columns.dur.get(row).unwrap_or(0));
-            file_use.ts_first = Some(file_use.ts_first.map_or(ts, |first| first.min(ts)));
-            file_use.ts_last = file_use.ts_last.max(Some(end));
+            file_use.ts_first.lower(ts);
+            file_use.ts_last.raise(end);
             // A file used after a close is still open through another descriptor.
             if let Some(open) = &mut file_use.open
                 && act != Act::Close
@@ -190,7 +191,7 @@ impl Files {
             }
             What::File(file) if !self.nameless.is_empty() => {
                 if let Some(known) = ofd().and_then(|ofd| self.nameless.get_mut(&(source, ofd))) {
-                    known.get_or_insert(file);
+                    known.set_first(file);
                 }
             }
             _ => {}
@@ -244,8 +245,8 @@ impl Files {
             if self.kinds.text(kind) == Some("unknown") {
                 file_use.kind_unknown = true;
             } else {
-                file_use.kind = Some(kind);
-                if let (true, Some(file)) = (self.options.by != By::File, file_use.file) {
+                file_use.kind.set(kind);
+                if let (true, Some(file)) = (self.options.by != By::File, file_use.file.get()) {
                     self.known_types.entry((file_use.key.source, file)).or_insert(kind);
                 }
             }

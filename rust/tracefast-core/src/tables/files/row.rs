@@ -2,6 +2,7 @@
 
 use crate::tables::files::direction::{Direction, Sum};
 use crate::tables::files::word_classes::Known;
+use crate::tables::packed::Packed;
 use crate::tables::values::Values;
 
 /// The index of reads in pairs of reads and writes.
@@ -14,7 +15,7 @@ pub(crate) const WRITE: usize = 1;
 pub(crate) struct Key {
     pub(crate) source: u32,
     /// The process or the description, if rows are split by it.
-    pub(crate) part: Option<i64>,
+    pub(crate) part: Packed<i64>,
     pub(crate) what: What,
 }
 
@@ -49,8 +50,8 @@ pub(crate) struct Opened {
 pub(crate) struct FileUse {
     pub(crate) key: Key,
     pub(crate) path: Option<Box<str>>,
-    pub(crate) ts_first: Option<i64>,
-    pub(crate) ts_last: Option<i64>,
+    pub(crate) ts_first: Packed<i64>,
+    pub(crate) ts_last: Packed<i64>,
     /// In a table with a row for each description.
     pub(crate) open: Option<Box<Opened>>,
     /// The path is the one that an open call gave.
@@ -59,11 +60,11 @@ pub(crate) struct FileUse {
     pub(crate) kind_unknown: bool,
     pub(crate) known: Option<Known>,
     /// Number of the word for its type.
-    pub(crate) kind: Option<u32>,
+    pub(crate) kind: Packed<u32>,
     pub(crate) directions: [Option<Box<Direction>>; 2],
     pub(crate) pids: Values,
     pub(crate) tasks: Values,
-    pub(crate) size: Option<i64>,
+    pub(crate) size: Packed<i64>,
     pub(crate) opens: u32,
     pub(crate) opens_failed: u32,
     pub(crate) stats: u32,
@@ -71,19 +72,19 @@ pub(crate) struct FileUse {
     pub(crate) mmaps: u32,
     pub(crate) mmaps_failed: u32,
     pub(crate) mmap_bytes: Sum,
-    pub(crate) file: Option<u64>,
+    pub(crate) file: Packed<u64>,
 }
 
 impl FileUse {
     pub(crate) fn new(key: Key, file: Option<u64>) -> Self {
         Self {
             key,
-            file,
+            file: file.into(),
             path: None,
             opened: false,
-            kind: None,
+            kind: Packed::default(),
             kind_unknown: false,
-            size: None,
+            size: Packed::default(),
             pids: Values::default(),
             tasks: Values::default(),
             opens: 0,
@@ -93,8 +94,8 @@ impl FileUse {
             mmaps: 0,
             mmaps_failed: 0,
             mmap_bytes: Sum::default(),
-            ts_first: None,
-            ts_last: None,
+            ts_first: Packed::default(),
+            ts_last: Packed::default(),
             known: None,
             directions: [None, None],
             open: None,
@@ -107,7 +108,7 @@ impl FileUse {
 
     /// Raises the size to one that the log proves.
     pub(crate) fn prove_size(&mut self, size: i64) {
-        self.size = self.size.max(Some(size));
+        self.size.raise(size);
     }
 
     /// Keeps the worst of what is known about positions.
@@ -125,9 +126,9 @@ impl FileUse {
 
     /// Adds the counts of a row that has only a name and moved no data.
     pub(crate) fn adopt(&mut self, other: &mut Self) {
-        self.kind = self.kind.or(other.kind);
+        self.kind.set_first(other.kind);
         self.kind_unknown |= other.kind_unknown;
-        self.size = self.size.max(other.size);
+        self.size.raise(other.size);
         self.pids.absorb(std::mem::take(&mut other.pids));
         self.tasks.absorb(std::mem::take(&mut other.tasks));
         self.opens = self.opens.saturating_add(other.opens);
@@ -137,10 +138,7 @@ impl FileUse {
         self.mmaps = self.mmaps.saturating_add(other.mmaps);
         self.mmaps_failed = self.mmaps_failed.saturating_add(other.mmaps_failed);
         self.mmap_bytes.join(other.mmap_bytes);
-        self.ts_first = match (self.ts_first, other.ts_first) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        self.ts_last = self.ts_last.max(other.ts_last);
+        self.ts_first.lower(other.ts_first);
+        self.ts_last.raise(other.ts_last);
     }
 }

@@ -12,6 +12,7 @@ use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{FileUse, Key, READ, WRITE, What};
 use crate::tables::files::word_classes::Known;
 use crate::tables::names::Names;
+use crate::tables::packed::Packed;
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
 
 /// Types of files that have no positions.
@@ -37,9 +38,9 @@ fn build_part(rows: &[Row], by: By) -> Result<RecordBatch, ArrowError> {
     table.text("source", |row| row.source.as_deref());
     match by {
         By::File => {}
-        By::Process => table.int32("pid", |row| row.file_use.key.part.map(|pid| pid as i32)),
+        By::Process => table.int32("pid", |row| row.file_use.key.part.get().map(|pid| pid as i32)),
         By::Open => {
-            table.uint32("ofd", |row| row.file_use.key.part.map(|ofd| ofd as u32));
+            table.uint32("ofd", |row| row.file_use.key.part.get().map(|ofd| ofd as u32));
             table.uint32("task", |row| row.file_use.open.as_ref()?.by);
             table.timestamp("ts_open", |row| row.file_use.open.as_ref()?.ts);
             table.timestamp("ts_close", |row| row.file_use.open.as_ref()?.ts_close);
@@ -47,10 +48,10 @@ fn build_part(rows: &[Row], by: By) -> Result<RecordBatch, ArrowError> {
     }
     // 0 is null: the log names no processes or tasks.
     let some = |count: u64| (count > 0).then(|| u32::try_from(count).unwrap_or(u32::MAX));
-    table.uint64("file", |row| row.file_use.file);
+    table.uint64("file", |row| row.file_use.file.get());
     table.text("path", |row| row.file_use.path.as_deref());
     table.text("type", |row| row.kind.as_deref());
-    table.int64("size", |row| row.file_use.size);
+    table.int64("size", |row| row.file_use.size.get());
     table.uint32("processes", |row| some(row.processes));
     table.uint32("tasks", |row| some(row.tasks));
     table.count("opens", |row| row.file_use.opens.into());
@@ -60,8 +61,8 @@ fn build_part(rows: &[Row], by: By) -> Result<RecordBatch, ArrowError> {
     table.count("mmaps", |row| row.file_use.mmaps.into());
     table.count("mmaps_failed", |row| row.file_use.mmaps_failed.into());
     table.int64("mmap_bytes", |row| row.file_use.mmap_bytes.total(row.file_use.mmaps.into()));
-    table.timestamp("ts_first", |row| row.file_use.ts_first);
-    table.timestamp("ts_last", |row| row.file_use.ts_last);
+    table.timestamp("ts_first", |row| row.file_use.ts_first.get());
+    table.timestamp("ts_last", |row| row.file_use.ts_last.get());
     table.text("offset_known", |row| row.file_use.known.map(Known::text));
     add_direction(&mut table, READ, "read");
     add_direction(&mut table, WRITE, "write");
@@ -118,7 +119,7 @@ fn add_direction(table: &mut TableBuilder<'_, Row>, direction: usize, prefix: &s
 /// Rows that moved data stay: their name may refer to several files.
 pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<FileUse> {
     // Names of rows that may be joined, and the first file of each.
-    let mut owners: HashMap<(u32, Option<i64>, &str), Option<usize>> = HashMap::default();
+    let mut owners: HashMap<(u32, Packed<i64>, &str), Option<usize>> = HashMap::default();
     for file_use in &file_uses {
         let Key { source, part, what } = file_use.key;
         if let (What::Name, Some(path), false) = (what, &file_use.path, file_use.moved()) {
@@ -126,13 +127,14 @@ pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<F
         }
     }
     let mut homes: HashMap<Key, usize> = HashMap::default();
-    let first =
-        |file_use: &FileUse| (file_use.ts_first.is_none(), file_use.ts_first, file_use.file);
+    let first = |file_use: &FileUse| {
+        (file_use.ts_first.is_none(), file_use.ts_first.get(), file_use.file.get())
+    };
     for (at, file_use) in file_uses.iter().enumerate() {
         if !nameless.is_empty() && matches!(file_use.key.what, What::File(_)) {
             homes.insert(file_use.key, at);
         }
-        if let (Some(path), Some(_)) = (&file_use.path, file_use.file)
+        if let (Some(path), Some(_)) = (&file_use.path, file_use.file.get())
             && let Some(owner) = owners.get_mut(&(file_use.key.source, file_use.key.part, &**path))
             && owner.is_none_or(|owner| first(file_use) < first(&file_uses[owner]))
         {
@@ -149,7 +151,7 @@ pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<F
             (What::Name, Some(path)) => owners.get(&(source, part, &**path)).copied().flatten(),
             (What::Nameless(ofd), _) => nameless
                 .get(&(source, ofd))
-                .and_then(|file| homes.get(&Key { source, part, what: What::File((*file)?) }))
+                .and_then(|file| homes.get(&Key { source, part, what: What::File(file.get()?) }))
                 .copied(),
             _ => None,
         };
@@ -184,7 +186,7 @@ struct Row {
 
 impl Row {
     fn new(mut file_use: FileUse, sources: &Names, kinds: &Names) -> Self {
-        let size = file_use.size;
+        let size = file_use.size.get();
         let directions = [READ, WRITE].map(|direction| {
             DirectionValues::new(
                 file_use.directions[direction]
@@ -193,7 +195,7 @@ impl Row {
                 size,
             )
         });
-        let kind = file_use.kind.and_then(|kind| kinds.text(kind));
+        let kind = file_use.kind.get().and_then(|kind| kinds.text(kind));
         if kind.is_some_and(|kind| STREAMS.contains(&kind)) {
             // The log gives it for the other side of the call.
             file_use.known = None;
@@ -221,8 +223,8 @@ fn order_of<'a>(file_use: &'a FileUse, sources: &'a Names) -> impl Ord + 'a {
         Reverse(moved(READ).saturating_add(moved(WRITE))),
         (file_use.path.is_none(), file_use.path.as_deref()),
         (source.is_none(), source),
-        (file_use.file.is_none(), file_use.file),
-        file_use.key.part,
+        (file_use.file.is_none(), file_use.file.get()),
+        file_use.key.part.get(),
     )
 }
 

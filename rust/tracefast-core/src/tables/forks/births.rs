@@ -10,7 +10,8 @@ impl Birth {
     /// How the task was created, by the flags.
     pub(crate) fn kind(&self) -> Option<Kind> {
         let name = self.name.map_or("", Maker::text);
-        self.kind.or_else(|| self.event_flags.map(|flags| Kind::from_flags(name, flags, None)))
+        self.kind
+            .or_else(|| self.event_flags.get().map(|flags| Kind::from_flags(name, flags, None)))
     }
 }
 
@@ -34,39 +35,39 @@ impl Forks {
             (Some(known), None) | (None, Some(known)) => known,
             (None, None) => self.new_birth(at.source),
         };
-        let pid_number = caller.and_then(|caller| self.tasks.get(caller as usize)?.pid);
-        let anon = pid_number.and_then(|number| self.pids.get(number)?.anon);
+        let pid_number = caller.and_then(|caller| self.tasks.get(caller as usize)?.pid.get());
+        let anon = pid_number.and_then(|number| self.pids.get(number)?.anon.get());
         let comm = self.tracker.comm(tasks, at.row);
         let Some(birth) = self.births.get_mut(number as usize) else { return };
         if birth.attempts == 0 {
-            birth.ts = at.ts;
-            birth.line = columns.line.get(at.row);
+            birth.ts.set(at.ts);
+            birth.line.set(columns.line.get(at.row));
         }
         birth.attempts = birth.attempts.saturating_add(1);
-        birth.task = tasks.task.get(at.row);
-        birth.pid = tasks.pid.get(at.row);
-        birth.tid = tasks.tid.get(at.row);
-        (birth.caller, birth.comm) = (caller, comm);
+        birth.task.set(tasks.task.get(at.row));
+        birth.pid.set(tasks.pid.get(at.row));
+        birth.tid.set(tasks.tid.get(at.row));
+        (birth.caller, birth.comm) = (caller.into(), comm.into());
         birth.name = Some(maker);
         birth.kind = kind_of(maker.text(), at.args.unwrap_or_default());
-        birth.errno = at.errno.map(|errno| errno.name);
+        birth.errno.set(at.errno.map(|errno| errno.name));
         birth.interrupted = at.errno.is_some_and(|errno| errno.restarts);
         if let Some(dur) = at.dur {
-            birth.call = Some(birth.call.unwrap_or(0).saturating_add(dur));
+            birth.call.set(birth.call.get().unwrap_or(0).saturating_add(dur));
         }
-        birth.anon = anon.or_else(|| columns.anon.get(at.row)).or(birth.anon);
-        birth.child_pid = pid.or(birth.child_pid);
+        birth.anon.set_last(anon.or_else(|| columns.anon.get(at.row)));
+        birth.child_pid.set_last(pid);
         birth.row = self.tracker.row;
         let interrupted = birth.interrupted;
         if let Some(caller) = caller.and_then(|caller| self.tasks.get_mut(caller as usize)) {
-            caller.made = Some(number);
+            caller.made.set(number);
             caller.attempts.retain(|&attempt| attempt != number);
             if interrupted {
                 caller.attempts.push(number);
             }
         }
         if let Some(pid) = pid_number.and_then(|number| self.pids.get_mut(number)) {
-            pid.made = Some(number);
+            pid.made.set(number);
         }
         let child = tasks.child.get(at.row);
         if child.is_some() || pid.is_some() {
@@ -89,15 +90,15 @@ impl Forks {
         let number = match (pid, at.ret) {
             (Some(pid), _) => {
                 let child = *self.tids.get(&(at.source, pid))?;
-                self.tasks.get(child as usize)?.birth
+                self.tasks.get(child as usize)?.birth.get()
             }
             // The end of the call is not in the log.
-            (None, None) => self.tasks.get(caller as usize)?.announced,
+            (None, None) => self.tasks.get(caller as usize)?.announced.get(),
             _ => None,
         }?;
         let birth = self.births.get(number as usize)?;
-        let within = pid.is_some() || birth.ts >= at.ts;
-        (birth.name.is_none() && birth.caller == Some(caller) && within).then_some(number)
+        let within = pid.is_some() || birth.ts.get() >= at.ts;
+        (birth.name.is_none() && birth.caller.get() == Some(caller) && within).then_some(number)
     }
 
     /// Joins a birth that an event reported to the birth of a call with an earlier attempt.
@@ -107,13 +108,13 @@ impl Forks {
         let (child, child_task, flags) =
             (reported.child, reported.child_task, reported.event_flags);
         // It is not a separate birth.
-        reported.caller = None;
+        reported.caller.set(None);
         reported.joined = true;
         let Some(birth) = self.births.get_mut(attempt as usize) else { return };
         (birth.child, birth.child_task, birth.child_pid) = (child, child_task, child_pid);
         birth.event_flags = flags;
-        if let Some(child) = child.and_then(|child| self.tasks.get_mut(child as usize)) {
-            child.birth = Some(attempt);
+        if let Some(child) = child.get().and_then(|child| self.tasks.get_mut(child as usize)) {
+            child.birth.set(attempt);
         }
     }
 
@@ -128,40 +129,40 @@ impl Forks {
     ) {
         let by_fork = flags.is_none();
         let known = self.tids.get(&(at.source, pid)).and_then(|&child| {
-            let birth = self.tasks.get(child as usize)?.birth?;
+            let birth = self.tasks.get(child as usize)?.birth.get()?;
             let reported = self.births.get(birth as usize)?;
             // The other of the two events reported it just before.
             let other = if by_fork { !reported.by_fork } else { !reported.by_new_task };
-            let same = reported.name.is_none() && reported.caller == Some(caller);
+            let same = reported.name.is_none() && reported.caller.get() == Some(caller);
             (same && other).then_some(birth)
         });
         let number = known.unwrap_or_else(|| self.new_birth(at.source));
-        let pid_number = self.tasks.get(caller as usize).and_then(|caller| caller.pid);
-        let anon = pid_number.and_then(|number| self.pids.get(number)?.anon);
+        let pid_number = self.tasks.get(caller as usize).and_then(|caller| caller.pid.get());
+        let anon = pid_number.and_then(|number| self.pids.get(number)?.anon.get());
         let comm = self.tracker.comm(tasks, at.row);
         let Some(birth) = self.births.get_mut(number as usize) else { return };
         birth.by_fork |= by_fork;
         birth.by_new_task |= !by_fork;
-        birth.event_flags = flags.or(birth.event_flags);
-        birth.child_pid = Some(pid);
+        birth.event_flags.set_last(flags);
+        birth.child_pid.set(pid);
         if known.is_none() {
-            birth.ts = at.ts;
-            birth.line = columns.line.get(at.row);
-            birth.task = tasks.task.get(at.row);
-            birth.pid = tasks.pid.get(at.row);
-            birth.tid = tasks.tid.get(at.row);
-            (birth.caller, birth.comm, birth.anon) = (Some(caller), comm, anon);
+            birth.ts.set(at.ts);
+            birth.line.set(columns.line.get(at.row));
+            birth.task.set(tasks.task.get(at.row));
+            birth.pid.set(tasks.pid.get(at.row));
+            birth.tid.set(tasks.tid.get(at.row));
+            (birth.caller, birth.comm, birth.anon) = (caller.into(), comm.into(), anon.into());
             birth.row = self.tracker.row;
             // A reused id now belongs to the new task.
             let child = self.new_task(at.source, 1);
             self.tids.insert((at.source, pid), child);
             self.pids.forget(at.source, pid);
             self.bind(number, child);
-        } else if let Some(child) = birth.child {
+        } else if let Some(child) = birth.child.get() {
             self.add_gaps(child);
         }
         if let Some(caller) = self.tasks.get_mut(caller as usize) {
-            caller.announced = Some(number);
+            caller.announced.set(number);
         }
     }
 
@@ -169,8 +170,8 @@ impl Forks {
     pub(crate) fn kind(&self, birth: &Birth) -> Option<Kind> {
         self.shown_kind(birth).or_else(|| {
             // Of the callers of clone3 in the C library, only threads call `set_robust_list`.
-            let child = self.tasks.get(birth.child? as usize)?;
-            let robust = child.robust && child.exec_failed == 0;
+            let child = self.tasks.get(birth.child.get()? as usize)?;
+            let robust = child.robust && child.execs_failed() == 0;
             (robust && birth.name.is_some_and(Maker::is_clone3)).then_some(Kind::Thread)
         })
     }
@@ -178,8 +179,8 @@ impl Forks {
     /// The same without guesses from the calls of a child.
     fn shown_kind(&self, birth: &Birth) -> Option<Kind> {
         birth.kind().or_else(|| {
-            let child = self.tasks.get(birth.child? as usize)?;
-            kinds::kind(&self.tracker.tasks, self.tracker.tasks.get(child.tracked? as usize)?)
+            let child = self.tasks.get(birth.child.get()? as usize)?;
+            kinds::kind(&self.tracker.tasks, self.tracker.tasks.get(child.tracked.get()? as usize)?)
         })
     }
 
@@ -198,9 +199,9 @@ impl Forks {
     /// Sets the child of a call: `number` is its task in the events, `pid` the returned id.
     fn set_child(&mut self, birth: u32, number: Option<u32>, pid: Option<i32>) {
         let Some(known) = self.births.get_mut(birth as usize) else { return };
-        let (source, child) = (known.source, known.child);
-        known.child_task = number.or(known.child_task);
-        let ts = known.ts;
+        let (source, child) = (known.source, known.child.get());
+        known.child_task.set_last(number);
+        let ts = known.ts.get();
         let tracked = number.map(|number| self.tracker.number(source, number));
         let by_number = tracked.and_then(|tracked| self.task_of(tracked));
         // Without a number, the returned id finds a child that ran before the call returned.
@@ -225,10 +226,10 @@ impl Forks {
 
     fn bind(&mut self, birth: u32, child: u32) {
         if let Some(birth) = self.births.get_mut(birth as usize) {
-            birth.child = Some(child);
+            birth.child.set(child);
         }
         if let Some(child) = self.tasks.get_mut(child as usize) {
-            child.birth.get_or_insert(birth);
+            child.birth.set_first(birth);
         }
         self.add_gaps(child);
     }

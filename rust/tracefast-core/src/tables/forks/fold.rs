@@ -18,6 +18,7 @@ use crate::tables::forks::word_classes::{Act, Errno};
 use crate::tables::names::Names;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
+use crate::tables::thin_vec::ThinVec;
 
 /// Tasks so far, and how they were created.
 ///
@@ -148,29 +149,29 @@ impl Forks {
             if let Some(task) = self.tasks.get_mut(number as usize)
                 && let Some(ts) = ts
             {
-                task.returned = Some(task.returned.map_or(ts, |returned| returned.min(ts)));
+                task.returned.lower(ts);
             }
             return;
         }
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         if let Some(ts) = ts
-            && let Some(last) = task.last.replace(ts)
+            && let Some(last) = std::mem::replace(&mut task.last, ts.into()).get()
             && ts >= last
             && let Some(source) = self.sources.get_mut(source as usize)
         {
             let gap = ts.saturating_sub(last);
             source.all.push(gap);
-            if task.exec.is_none() && task.lines <= FRESH && task.ended_row.is_none() {
+            if task.exec().is_none() && task.lines <= FRESH && task.ended_row.is_none() {
                 task.gaps.push(u32::try_from(gap).unwrap_or(u32::MAX));
             }
         }
-        let linking = task.startup.is_some();
+        let linking = task.program.as_ref().is_some_and(|program| program.startup.is_some());
         let started = act == Act::Exec && tasks.ret.get(row) == Some(0);
-        if task.exec.is_none() && !started {
+        if task.exec().is_none() && !started {
             task.lines = task.lines.saturating_add(1);
             task.robust |= act == Act::Robust && task.lines <= 2;
             if task.lines > FRESH {
-                task.gaps = Vec::new();
+                task.gaps = ThinVec::default();
             }
         }
         if self.hints {
@@ -202,7 +203,8 @@ impl Forks {
     /// A call during dynamic linking.
     fn links(&mut self, (_, columns): &Columns<'_>, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        let Some(startup) = &mut task.startup else { return };
+        let Some(program) = &mut task.program else { return };
+        let Some(startup) = &mut program.startup else { return };
         let step = Step {
             act: at.act,
             end: at.end(),
@@ -215,8 +217,8 @@ impl Forks {
             args: at.args,
         };
         if let Some(started) = startup.step(&step) {
-            task.started = Some(started);
-            task.startup = None;
+            program.started = Some(started);
+            program.startup = None;
         }
     }
 

@@ -152,7 +152,7 @@ impl Forks {
         number: u32,
     ) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        let fresh = task.exec.is_none() && task.lines <= FRESH;
+        let fresh = task.exec().is_none() && task.lines <= FRESH;
         if !(fresh || matches!(act, Act::Loader | Act::Exec | Act::Other)) {
             return;
         }
@@ -178,7 +178,8 @@ impl Forks {
                 let deeds = task.deeds.get_or_insert_default();
                 deeds.imports(path, ts, ts.zip(dur).map(|(ts, dur)| ts.saturating_add(dur)));
             }
-            let known = task.tracked.and_then(|tracked| self.tracker.tasks.get(tracked as usize));
+            let known =
+                task.tracked.get().and_then(|tracked| self.tracker.tasks.get(tracked as usize));
             let execs = known.map_or(0, |known| known.execs.len());
             task.deeds.get_or_insert_default().opens(path, execs, self.tracker.row);
         }
@@ -252,7 +253,7 @@ impl Deeds {
 
     /// The names of its calls in alphabetical order, if it started a program soon.
     fn names(&self, task: &Task, names: &Names) -> Option<String> {
-        (task.exec.is_some() && task.lines <= FRESH).then(|| {
+        (task.exec().is_some() && task.lines <= FRESH).then(|| {
             let mut texts: Vec<&str> =
                 self.calls.iter().filter_map(|&number| names.text(number)).collect();
             texts.sort_unstable();

@@ -8,6 +8,7 @@ use crate::tables::forks::startup::Startup;
 use crate::tables::forks::task::{Exec, Task};
 use crate::tables::forks::word_classes::Act;
 use crate::tables::process_tracking::task;
+use crate::tables::thin_vec::ThinVec;
 
 impl Forks {
     /// The record of a task that the tracker knows.
@@ -17,17 +18,17 @@ impl Forks {
 
     /// What the tracker knows about a task.
     pub(crate) fn tracked(&self, task: &Task) -> Option<&task::Task> {
-        self.tracker.tasks.get(task.tracked? as usize)
+        self.tracker.tasks.get(task.tracked.get()? as usize)
     }
 
     /// The earliest known time of a task.
     pub(crate) fn first(&self, task: &Task) -> Option<i64> {
-        self.tracked(task)?.ts_start
+        self.tracked(task)?.ts_start.get()
     }
 
     /// When a task started to run.
     pub(crate) fn start(&self, task: &Task) -> Option<i64> {
-        task.returned.or_else(|| self.first(task))
+        task.returned.get().or_else(|| self.first(task))
     }
 
     /// Notes that a record is about a task that the tracker knows.
@@ -39,7 +40,7 @@ impl Forks {
             *known = number + 1;
         }
         if let Some(task) = self.tasks.get_mut(number as usize) {
-            task.tracked.get_or_insert(tracked);
+            task.tracked.set_first(tracked);
         }
     }
 
@@ -47,7 +48,7 @@ impl Forks {
     #[cold]
     pub(crate) fn appears(&mut self, tracked: u32, tid: Option<i32>) -> u32 {
         let Some(known) = self.tracker.tasks.get(tracked as usize) else { return u32::MAX };
-        let (source, pid) = (known.source, known.pid);
+        let (source, pid) = (known.source, known.pid.get());
         let number = self.task_of(tracked).unwrap_or_else(|| {
             // Only the call that created it was seen, or an event that reported it.
             let promised = tid.and_then(|tid| self.tids.get(&(source, tid)).copied());
@@ -62,7 +63,7 @@ impl Forks {
         }
         let pid = self.pids.number(source, pid);
         if let Some(task) = self.tasks.get_mut(number as usize) {
-            task.pid = Some(pid);
+            task.pid.set(pid);
         }
         self.add_gaps(number);
         number
@@ -79,13 +80,13 @@ impl Forks {
     /// Adds the gaps of a process that has started a program to those of its source.
     pub(crate) fn add_gaps(&mut self, number: u32) {
         let Some(task) = self.tasks.get(number as usize) else { return };
-        let (Some(birth), started) = (task.birth, task.exec.is_some()) else { return };
+        let (Some(birth), started) = (task.birth.get(), task.exec().is_some()) else { return };
         let thread = self.is_thread(birth);
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         if thread {
-            task.gaps = Vec::new();
+            task.gaps = ThinVec::default();
         } else if started && let Some(source) = self.sources.get_mut(task.source as usize) {
-            for gap in std::mem::take(&mut task.gaps) {
+            for gap in task.gaps.take() {
                 source.fresh.push(i64::from(gap));
             }
         }
@@ -93,54 +94,56 @@ impl Forks {
 
     pub(crate) fn executes(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
+        if at.errno.is_none() && at.ret != Some(0) {
+            return;
+        }
+        let program = task.program.get_or_insert_default();
         if at.errno.is_some() {
-            if task.exec.is_none() {
-                task.exec_failed = task.exec_failed.saturating_add(1);
+            if program.exec.is_none() {
+                program.failed = program.failed.saturating_add(1);
                 if let Some(dur) = at.dur {
-                    let sum = task.exec_failed_ns.unwrap_or(0);
-                    task.exec_failed_ns = Some(sum.saturating_add(dur));
+                    let sum = program.failed_ns.unwrap_or(0);
+                    program.failed_ns = Some(sum.saturating_add(dur));
                 }
             }
             return;
         }
-        if at.ret != Some(0) {
-            return;
+        if let Some(startup) = program.startup.take() {
+            program.started = startup.finish();
         }
-        if let Some(startup) = task.startup.take() {
-            task.started = startup.finish();
-        }
-        if task.exec.is_none() {
-            task.exec = Some(Exec { ts: at.ts, dur: at.dur });
-            task.startup = Some(Box::new(Startup::new(at.end())));
+        if program.exec.is_none() {
+            program.exec = Some(Exec { ts: at.ts, dur: at.dur });
+            program.startup = Some(Box::new(Startup::new(at.end())));
         }
         self.add_gaps(number);
     }
 
     pub(crate) fn asks_to_end(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        task.exit_asked = at.ts.or(task.exit_asked);
-        task.status_asked = at.args.and_then(child_status::exit_code).or(task.status_asked);
+        task.exit_asked.set_last(at.ts);
+        task.status_asked.set_last(at.args.and_then(child_status::exit_code));
     }
 
     pub(crate) fn ends(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         match at.act {
-            Act::Ended => task.exit_event = task.exit_event.max(at.ts),
-            _ => task.exit_line = task.exit_line.max(at.ts),
+            Act::Ended => task.exit_event.raise(at.ts),
+            _ => task.exit_line.raise(at.ts),
         }
         match at.act {
             Act::Exited if task.status.is_none() => {
-                task.status = at.ret.and_then(|ret| i32::try_from(ret).ok());
+                task.status.set(at.ret.and_then(|ret| i32::try_from(ret).ok()));
             }
-            Act::Signal(name) if task.signal.is_none() => task.signal = Some(name),
+            Act::Signal(name) if task.signal.is_none() => task.signal.set(name),
             _ => {}
         }
-        task.ended_row = Some(self.tracker.row * 2);
+        task.ended_row.set(self.tracker.row * 2);
         task.settle_down();
-        let known = task.tracked.and_then(|tracked| self.tracker.tasks.get(tracked as usize));
+        let tracked = task.tracked.get();
+        let known = tracked.and_then(|tracked| self.tracker.tasks.get(tracked as usize));
         if let Some(known) = known
             && known.tid == known.pid
-            && let Some(pid) = known.pid
+            && let Some(pid) = known.pid.get()
             && known.end.as_ref().is_some_and(|end| !end.superseded)
         {
             self.pids.forget(known.source, pid);
@@ -155,7 +158,8 @@ impl Forks {
             && !child.end_signalled
         {
             child.end_signalled = true;
-            (child.utime_ns, child.stime_ns) = (ended.utime_ns, ended.stime_ns);
+            child.utime_ns.set(ended.utime_ns);
+            child.stime_ns.set(ended.stime_ns);
         }
     }
 
@@ -172,7 +176,7 @@ impl Forks {
         };
         let child = pid.and_then(|pid| self.tids.get(&(at.source, pid)).copied());
         if let Some(child) = child.and_then(|child| self.tasks.get_mut(child as usize)) {
-            child.collected.get_or_insert(end);
+            child.collected.set_first(end);
         }
     }
 
@@ -188,11 +192,11 @@ impl Forks {
             }
             Act::Ended => self.ends(at, number),
             Act::Rss => {
-                let pid = self.tasks.get(number as usize).and_then(|task| task.pid);
+                let pid = self.tasks.get(number as usize).and_then(|task| task.pid.get());
                 if let Some(pid) = pid.and_then(|pid| self.pids.get_mut(pid))
                     && let Some(bytes) = arguments::anonymous(args)
                 {
-                    pid.anon = Some(bytes);
+                    pid.anon.set(bytes);
                 }
             }
             _ => {}
@@ -203,9 +207,13 @@ impl Forks {
 impl Task {
     /// Frees what only a running task needs.
     fn settle_down(&mut self) {
-        self.gaps = if self.exec.is_some() { std::mem::take(&mut self.gaps) } else { Vec::new() };
-        if let Some(startup) = self.startup.take() {
-            self.started = startup.finish();
+        if self.exec().is_none() {
+            self.gaps = ThinVec::default();
+        }
+        if let Some(program) = &mut self.program
+            && let Some(startup) = program.startup.take()
+        {
+            program.started = startup.finish();
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::Forks;
 use crate::tables::forks::task::{Birth, Task};
+use crate::tables::packed::Packed;
 use crate::tables::process_tracking::group::{self, Process};
 use crate::tables::process_tracking::outcome;
 use crate::tables::process_tracking::programs::Programs;
@@ -13,7 +14,7 @@ use crate::tables::process_tracking::programs::Programs;
 pub(crate) struct Parents<'a> {
     forks: &'a Forks,
     /// By number of the task in the tracker, the number of its process.
-    by_task: Vec<Option<u32>>,
+    by_task: Vec<Packed<u32>>,
     processes: Vec<Process>,
     programs: Programs<'a>,
     /// Lives of threads, by process that created tasks.
@@ -62,7 +63,7 @@ impl<'a> Parents<'a> {
             lives.born.push(self.born(task));
             lives.born_rows.push(task.born_row);
             lives.ended.extend(task.end());
-            lives.ended_rows.extend(task.ended_row);
+            lives.ended_rows.extend(task.ended_row.get());
         }
         for lives in lives.values_mut() {
             lives.sort();
@@ -72,28 +73,28 @@ impl<'a> Parents<'a> {
 
     /// When a task is known to have existed.
     fn born(&self, task: &Task) -> i64 {
-        let birth = task.birth.and_then(|birth| self.forks.births.get(birth as usize));
+        let birth = task.birth.get().and_then(|birth| self.forks.births.get(birth as usize));
         let returned = || {
             let birth = birth?;
-            Some(birth.ts?.saturating_add(birth.call.unwrap_or(0)))
+            Some(birth.ts.get()?.saturating_add(birth.call.get().unwrap_or(0)))
         };
         self.forks.first(task).or_else(returned).unwrap_or(i64::MIN)
     }
 
     /// The process of a task.
     pub(crate) fn process_of(&self, task: &Task) -> Option<u32> {
-        if let Some(tracked) = task.tracked.filter(|_| task.seen()) {
-            return self.by_task.get(tracked as usize).copied().flatten();
+        if let Some(tracked) = task.tracked.get().filter(|_| task.seen()) {
+            return self.by_task.get(tracked as usize)?.get();
         }
         // Only its creation was seen. Without flags, it may be a process as well.
-        let birth = self.forks.births.get(task.birth? as usize)?;
+        let birth = self.forks.births.get(task.birth.get()? as usize)?;
         self.process(birth).filter(|_| birth.kind() == Some(Kind::Thread))
     }
 
     /// The process that created a task.
     pub(crate) fn process(&self, birth: &Birth) -> Option<u32> {
-        let caller = self.forks.tasks.get(birth.caller? as usize)?;
-        self.by_task.get(caller.tracked? as usize).copied().flatten()
+        let caller = self.forks.tasks.get(birth.caller.get()? as usize)?;
+        self.by_task.get(caller.tracked.get()? as usize)?.get()
     }
 
     /// How a child ended that is a process, not a thread.
@@ -108,9 +109,9 @@ impl<'a> Parents<'a> {
 
     /// The process of a child that is its first task.
     fn own_process(&self, child: &Task) -> Option<&Process> {
-        let process = self.by_task.get(child.tracked? as usize).copied().flatten()?;
+        let process = self.by_task.get(child.tracked.get()? as usize)?.get()?;
         let process = self.processes.get(process as usize)?;
-        (Some(process.root) == child.tracked).then_some(process)
+        (Some(process.root) == child.tracked.get()).then_some(process)
     }
 
     /// The program that a process ran before a row.
@@ -121,13 +122,13 @@ impl<'a> Parents<'a> {
     /// How many threads of the process were alive at the birth, the caller included, but not the
     /// new one, which may have rows before the call.
     pub(crate) fn threads(&self, birth: &Birth) -> Option<u32> {
-        birth.caller?;
+        birth.caller.get()?;
         // The idle task is not a process.
         let Some(process) = self.process(birth) else { return Some(1) };
         let lives = self.lives.get(&process)?;
-        let child = birth.child.and_then(|child| self.forks.tasks.get(child as usize));
+        let child = birth.child.get().and_then(|child| self.forks.tasks.get(child as usize));
         let child = child.filter(|child| self.process_of(child) == Some(process));
-        let (born, ended, new) = if let Some(ts) = birth.ts {
+        let (born, ended, new) = if let Some(ts) = birth.ts.get() {
             let alive = |child: &Task| self.born(child) <= ts && child.end().is_none_or(|t| t > ts);
             (
                 lives.born.partition_point(|&t| t <= ts),
@@ -136,8 +137,9 @@ impl<'a> Parents<'a> {
             )
         } else {
             let row = birth.row * 2;
-            let alive =
-                |child: &Task| child.born_row <= row && child.ended_row.is_none_or(|r| r > row);
+            let alive = |child: &Task| {
+                child.born_row <= row && child.ended_row.get().is_none_or(|r| r > row)
+            };
             (
                 lives.born_rows.partition_point(|&r| r <= row),
                 lives.ended_rows.partition_point(|&r| r <= row),

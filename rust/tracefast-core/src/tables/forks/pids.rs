@@ -4,13 +4,14 @@
 //! only when all events are in. Until then, tasks with the same process id are taken for one.
 
 use crate::hash::HashMap;
+use crate::tables::packed::Packed;
 
 #[derive(Debug, Default)]
 pub(crate) struct Pid {
     /// Its anonymous memory in bytes, from events.
-    pub(crate) anon: Option<i64>,
+    pub(crate) anon: Packed<i64>,
     /// The last birth by a call of one of its tasks.
-    pub(crate) made: Option<u32>,
+    pub(crate) made: Packed<u32>,
 }
 
 /// Uses of process ids.

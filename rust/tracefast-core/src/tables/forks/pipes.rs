@@ -91,7 +91,7 @@ impl Forks {
         let ends = columns.ofd[0].get(at.row).zip(columns.ofd[1].get(at.row));
         let Some((read_end, write_end)) = ends else { return };
         if at.ret == Some(0) && at.args.is_some_and(arguments::closes_on_exec) {
-            let pid = self.tasks.get(task as usize).and_then(|task| task.pid);
+            let pid = self.tasks.get(task as usize).and_then(|task| task.pid.get());
             let row = self.tracker.row;
             let pipe = Pipe { write_end, task, pid, row, closed: false, birth: None };
             self.pipes.insert(at.source, read_end, pipe);
@@ -101,7 +101,7 @@ impl Forks {
     /// A call on a descriptor that may be such a pipe.
     pub(crate) fn uses_pipe(&mut self, (_, columns): &Columns<'_>, at: &At<'_>, task: u32) {
         let Some(ofd) = columns.ofd[0].get(at.row) else { return };
-        let pid = self.tasks.get(task as usize).and_then(|task| task.pid);
+        let pid = self.tasks.get(task as usize).and_then(|task| task.pid.get());
         match at.act {
             Act::Close => {
                 if let Some((_, pipe)) = self.pipes.written_through(at.source, ofd) {
@@ -141,8 +141,8 @@ impl Forks {
             let since = |&number: &u32| {
                 self.births.get(number as usize).is_some_and(|birth| birth.row > pipe.row)
             };
-            let by_task = self.tasks.get(pipe.task as usize).and_then(|task| task.made);
-            let by_pid = || self.pids.get(pid?)?.made;
+            let by_task = self.tasks.get(pipe.task as usize).and_then(|task| task.made.get());
+            let by_pid = || self.pids.get(pid?)?.made.get();
             pipe.birth = by_task.filter(since).or_else(|| by_pid().filter(since));
         }
         let number = pipe.birth;
@@ -161,7 +161,7 @@ impl Forks {
         let Some(birth) = number.and_then(|number| self.births.get_mut(number as usize)) else {
             return;
         };
-        let wait = birth.pipe.get_or_insert_with(Wait::default);
+        let wait = birth.pipe.get_or_insert_default();
         if let Some(dur) = at.dur {
             wait.ns = Some(wait.ns.unwrap_or(0).saturating_add(dur));
         }

@@ -28,7 +28,7 @@ pub(crate) fn build(forks: &Forks) -> Result<Vec<RecordBatch>, ArrowError> {
     let mut births: Vec<&Birth> = forks.births.iter().filter(|birth| !birth.joined).collect();
     births.sort_by_key(|birth| {
         let source = forks.tracker.source_name(birth.source);
-        let (ts, line) = (birth.ts, birth.line);
+        let (ts, line) = (birth.ts.get(), birth.line.get());
         ((source.is_none(), source), (ts.is_none(), ts), (line.is_none(), line))
     });
     build_by_parts(births, |births| {
@@ -44,25 +44,25 @@ fn build_part(forks: &Forks, rows: &[Row<'_>]) -> Result<RecordBatch, ArrowError
     let text = |number: Option<u32>| forks.names.text(number?);
     let mut table = TableBuilder::new(rows);
     table.text("source", |row| row.source);
-    table.timestamp("ts", |row| row.birth.ts);
-    table.uint64("line", |row| row.birth.line);
-    table.uint32("task", |row| row.birth.task);
-    table.int32("pid", |row| row.birth.pid);
-    table.int32("tid", |row| row.birth.tid);
+    table.timestamp("ts", |row| row.birth.ts.get());
+    table.uint64("line", |row| row.birth.line.get());
+    table.uint32("task", |row| row.birth.task.get());
+    table.int32("pid", |row| row.birth.pid.get());
+    table.int32("tid", |row| row.birth.tid.get());
     table.text("parent_image", |row| row.parent_image);
     table.text("name", |row| row.birth.name.map(Maker::text));
     table.text("kind", |row| row.kind.map(Kind::text));
     table.uint32("child_task", |row| Some(forks.tracked(row.child?)?.id));
-    table.int32("child_pid", |row| row.birth.child_pid);
-    table.text("errno", |row| text(row.birth.errno));
-    table.int64("call_ns", |row| row.birth.call);
+    table.int32("child_pid", |row| row.birth.child_pid.get());
+    table.text("errno", |row| text(row.birth.errno.get()));
+    table.int64("call_ns", |row| row.birth.call.get());
     table.uint32("restarts", |row| Some(row.birth.attempts.saturating_sub(1)));
     table.int64("exec_gap_ns", |row| row.gap);
     table.uint32("exec_failed", |row| {
-        row.child.filter(|child| child.seen()).map(|child| child.exec_failed)
+        row.child.filter(|child| child.seen()).map(Task::execs_failed)
     });
-    table.int64("exec_failed_ns", |row| row.child?.exec_failed_ns);
-    table.int64("exec_ns", |row| row.child?.exec?.dur);
+    table.int64("exec_failed_ns", |row| row.child?.program.as_ref()?.failed_ns);
+    table.int64("exec_ns", |row| row.child?.exec()?.dur);
     table.text("image", |row| row.image);
     table.int64("startup_ns", |row| row.started?.ns);
     table.uint32("startup_calls", |row| Some(row.started?.calls));
@@ -75,19 +75,19 @@ fn build_part(forks: &Forks, rows: &[Row<'_>]) -> Result<RecordBatch, ArrowError
         Some(Outcome::Signal(_)) => None,
         None => {
             let child = row.child?;
-            child.status.or(child.status_asked.filter(|_| child.signal.is_none()))
+            child.status.get().or(child.status_asked.get().filter(|_| child.signal.is_none()))
         }
     });
     table.text("exit_signal", |row| match &row.outcome {
         Some(Outcome::Signal(name)) => Some(&**name),
         Some(Outcome::Status(_)) => None,
-        None => text(row.child?.signal),
+        None => text(row.child?.signal.get()),
     });
     table.int64("reap_ns", |row| row.reap);
-    table.int64("child_utime_ns", |row| row.cpu_time(row.child?.utime_ns));
-    table.int64("child_stime_ns", |row| row.cpu_time(row.child?.stime_ns));
+    table.int64("child_utime_ns", |row| row.cpu_time(row.child?.utime_ns.get()));
+    table.int64("child_stime_ns", |row| row.cpu_time(row.child?.stime_ns.get()));
     table.uint32("parent_tasks", |row| row.parent_tasks);
-    table.int64("parent_anon_bytes", |row| row.birth.anon);
+    table.int64("parent_anon_bytes", |row| row.birth.anon.get());
     table.int64("tracer_low_ns", |row| Some(row.tracer?.0));
     table.int64("tracer_high_ns", |row| Some(row.tracer?.1));
     if forks.hints {
@@ -134,8 +134,8 @@ impl<'a> Row<'a> {
     ) -> Self {
         let process = parents.process(birth);
         let parent_image = process.and_then(|process| parents.program(process, birth.row));
-        let comm = || forks.tracker.comms.text(birth.comm?);
-        let child = birth.child.and_then(|child| forks.tasks.get(child as usize));
+        let comm = || forks.tracker.comms.text(birth.comm.get()?);
+        let child = birth.child.get().and_then(|child| forks.tasks.get(child as usize));
         let kind = forks.kind(birth);
         // None where the clock was set back between the two.
         let between = |from: Option<i64>, to: Option<i64>| {
@@ -144,11 +144,11 @@ impl<'a> Row<'a> {
         };
         let start = child.and_then(|child| forks.start(child));
         let end = child.and_then(Task::end);
-        let exec = child.and_then(|child| child.exec);
+        let exec = child.and_then(Task::exec);
         let gap = between(start, exec.and_then(|exec| exec.ts));
         let waited = matches!(kind, Some(Kind::Vfork | Kind::PosixSpawn));
         let spawn = Spawn {
-            call: birth.call,
+            call: birth.call.get(),
             gap,
             exec: exec.and_then(|exec| exec.dur),
             lines: child.map_or(0, |child| child.lines),
@@ -163,21 +163,24 @@ impl<'a> Row<'a> {
             kind,
             image: child.and_then(|child| forks.tracked(child)?.execs.first()?.path.as_deref()),
             started: child.and_then(|child| {
-                child.started.or_else(|| child.startup.as_ref().and_then(|s| s.finish()))
+                let program = child.program.as_ref()?;
+                program.started.or_else(|| program.startup.as_ref()?.finish())
             }),
             gap,
             pipe: child.and_then(|child| pipe(birth, child)),
             lifetime: between(start, end),
-            cpu_most: between(birth.ts, end).zip(child).and_then(|(ns, child)| {
+            cpu_most: between(birth.ts.get(), end).zip(child).and_then(|(ns, child)| {
                 let threads = parents.threads_of(child)?;
                 ns.saturating_add(CPU_TIME_ROUNDING).checked_mul(i64::try_from(threads).ok()?)
             }),
             outcome: child.and_then(|child| parents.outcome(child)),
-            reap: child.and_then(|child| child.collected).zip(end).and_then(|(collected, end)| {
-                // Both times are rounded.
-                let rounded = (-REAP_ROUNDING..0).contains(&collected.saturating_sub(end));
-                if rounded { Some(0) } else { between(Some(end), Some(collected)) }
-            }),
+            reap: child.and_then(|child| child.collected.get()).zip(end).and_then(
+                |(collected, end)| {
+                    // Both times are rounded.
+                    let rounded = (-REAP_ROUNDING..0).contains(&collected.saturating_sub(end));
+                    if rounded { Some(0) } else { between(Some(end), Some(collected)) }
+                },
+            ),
             parent_tasks: parents.threads(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
             hint: forks.hint_of(birth, (parent_image, process), child, evidence),
@@ -194,16 +197,16 @@ impl Row<'_> {
 
 /// The parent's wait on the pipe through which the child reports, if it was that.
 fn pipe(birth: &Birth, child: &Task) -> Option<i64> {
-    let wait = birth.pipe?;
-    let reported = match child.exec {
+    let wait = birth.pipe.as_ref()?;
+    let reported = match child.exec() {
         // The wait ended at the execve: not before, and not when the program ended.
         Some(exec) => {
-            let ended = child.exit_asked.or(child.end());
+            let ended = child.exit_asked.get().or(child.end());
             !wait.data
                 && wait.end.zip(exec.ts).is_some_and(|(end, exec)| end >= exec)
                 && wait.end.zip(ended).is_none_or(|(end, ended)| end < ended)
         }
-        None => child.exec_failed > 0,
+        None => child.execs_failed() > 0,
     };
     wait.ns.filter(|_| reported)
 }

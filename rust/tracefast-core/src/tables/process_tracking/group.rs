@@ -1,14 +1,18 @@
 //! Which tasks are threads of one process, and which process created which.
 
+use std::ops::Deref;
+
 use crate::hash::HashMap;
+use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds::is_thread;
 use crate::tables::process_tracking::task::Task;
+use crate::tables::thin_vec::ThinVec;
 
 /// One process.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) source: u32,
-    pub(crate) pid: Option<i32>,
+    pub(crate) pid: Packed<i32>,
     /// Number of its first task: its leader, if the log has it.
     pub(crate) root: u32,
     /// The log has its leader.
@@ -16,11 +20,47 @@ pub(crate) struct Process {
     /// Its last leader: a thread that calls execve takes the leader's place (execve(2)).
     leader: u32,
     /// Its tasks, in the order of their first sign in the log.
-    pub(crate) members: Vec<u32>,
+    pub(crate) members: Members,
     /// Number of the process that created it, or that was notified of its end.
-    pub(crate) parent: Option<u32>,
+    pub(crate) parent: Packed<u32>,
     /// How many processes it created.
     pub(crate) children: u32,
+}
+
+/// Tasks of a process. Most have one.
+#[derive(Debug, Default)]
+pub(crate) enum Members {
+    #[default]
+    Nobody,
+    One(u32),
+    Many(ThinVec<u32>),
+}
+
+impl Members {
+    fn push(&mut self, task: u32) {
+        match self {
+            Self::Nobody => *self = Self::One(task),
+            Self::One(first) => {
+                let mut tasks = ThinVec::default();
+                tasks.push(*first);
+                tasks.push(task);
+                *self = Self::Many(tasks);
+            }
+            Self::Many(tasks) => tasks.push(task),
+        }
+    }
+}
+
+impl Deref for Members {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Self::Nobody => &[],
+            Self::One(task) => std::slice::from_ref(task),
+            Self::Many(tasks) => tasks,
+        }
+    }
 }
 
 /// Not a task of any process, or not yet decided.
@@ -33,7 +73,7 @@ pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
     cut_circles(&mut parents);
     for (at, parent) in parents.into_iter().enumerate() {
         let Some(parent) = parent else { continue };
-        all[at].parent = Some(parent);
+        all[at].parent.set(parent);
         if let Some(parent) = all.get_mut(parent as usize) {
             parent.children = parent.children.saturating_add(1);
         }
@@ -69,11 +109,11 @@ fn cut_circles(parents: &mut [Option<u32>]) {
 }
 
 /// By task, the number of its process. The idle task has none.
-pub(crate) fn processes_by_task(tasks: &[Task], processes: &[Process]) -> Vec<Option<u32>> {
-    let mut by_task = vec![None; tasks.len()];
+pub(crate) fn processes_by_task(tasks: &[Task], processes: &[Process]) -> Vec<Packed<u32>> {
+    let mut by_task = vec![Packed::default(); tasks.len()];
     for (number, process) in (0..).zip(processes) {
-        for &task in &process.members {
-            by_task[task as usize] = Some(number);
+        for &task in &*process.members {
+            by_task[task as usize].set(number);
         }
     }
     by_task
@@ -82,7 +122,7 @@ pub(crate) fn processes_by_task(tasks: &[Task], processes: &[Process]) -> Vec<Op
 /// The process of the task that created a process, or that was notified of its end.
 fn parent(tasks: &[Task], by_task: &[u32], process: &Process) -> Option<u32> {
     let root = tasks.get(process.root as usize)?;
-    let creator = root.birth.map(|birth| birth.parent).or(root.guardian)?;
+    let creator = root.birth.map(|birth| birth.parent).or(root.guardian.get())?;
     by_task.get(creator as usize).copied().filter(|&parent| parent != NONE)
 }
 
@@ -108,7 +148,7 @@ impl<'a> Grouping<'a> {
         };
         for task in tasks {
             for exec in task.execs.iter().filter(|exec| exec.by_thread) {
-                let Some(pid) = task.pid else { break };
+                let Some(pid) = task.pid.get() else { break };
                 grouping.successions.entry((task.source, pid)).or_default().push(exec.row);
             }
         }
@@ -166,13 +206,14 @@ impl<'a> Grouping<'a> {
     fn place(&mut self, number: u32, task: &Task) -> Option<u32> {
         // The idle task was not created by a process. And a task without rows may be a thread if
         // nothing shows what it shares.
-        let known = task.guardian.is_some() || task.birth.is_some_and(|birth| birth.kind.is_some());
+        let known =
+            !task.guardian.is_none() || task.birth.is_some_and(|birth| birth.kind.is_some());
         let unknown = !task.seen && !known;
-        if task.tid == Some(0) || unknown {
+        if task.tid.get() == Some(0) || unknown {
             return None;
         }
         let leads = task.pid.is_none() || task.tid.is_none() || task.tid == task.pid;
-        let key = task.pid.map(|pid| (task.source, pid));
+        let key = task.pid.get().map(|pid| (task.source, pid));
         let current = key.and_then(|key| self.current.get(&key).copied());
         let vacant = leads
             && key
@@ -203,8 +244,8 @@ impl<'a> Grouping<'a> {
             root: number,
             led: leads,
             leader: number,
-            members: Vec::new(),
-            parent: None,
+            members: Members::default(),
+            parent: Packed::default(),
             children: 0,
         });
         if let Some(key) = key {

@@ -40,7 +40,7 @@ fn shown_thread(tasks: &[Task], task: &Task, birth: &Birth) -> Option<bool> {
 /// How `clone3` created a process whose flags are not in the log. The caller of `posix_spawn` waits
 /// until the child has started its program (`CLONE_VFORK` in clone(2)).
 fn process_kind(task: &Task, birth: &Birth) -> Kind {
-    let returned = birth.ts.zip(birth.dur).map(|(ts, dur)| ts.saturating_add(dur));
+    let returned = birth.ts.get().zip(birth.dur.get()).map(|(ts, dur)| ts.saturating_add(dur));
     let exec = task.execs.iter().find(|exec| !exec.by_thread).and_then(|exec| exec.ts);
     match returned.zip(exec) {
         Some((returned, exec)) if returned < exec => Kind::Fork,

@@ -1,97 +1,101 @@
 //! Which programs processes ran.
 
+use crate::tables::packed::Packed;
 use crate::tables::process_tracking::group::Process;
 use crate::tables::process_tracking::task::{Exec, Task};
 
 /// The programs of all processes.
 #[derive(Debug)]
 pub(crate) struct Programs<'a> {
-    /// By process, what it started, in order.
-    started: Vec<Vec<&'a Exec>>,
-    /// By process, the program of its creator when it was created.
-    inherited: Vec<Option<&'a str>>,
+    /// What processes started: first the programs of one process, in order, then those of the next.
+    all: Vec<&'a Exec>,
+    /// By process, where those of the next one begin.
+    ends: Vec<u32>,
+    /// By process, the number of its creator's program when it was created.
+    inherited: Vec<Packed<u32>>,
 }
 
 impl<'a> Programs<'a> {
     pub(crate) fn new(tasks: &'a [Task], processes: &[Process]) -> Self {
-        let started: Vec<_> = processes.iter().map(|process| started(tasks, process)).collect();
-        let inherited = inherited(tasks, processes, &started);
-        Self { started, inherited }
+        let mut all = Vec::new();
+        let mut ends = Vec::with_capacity(processes.len());
+        for process in processes {
+            let first = all.len();
+            let members = process.members.iter().filter_map(|&at| tasks.get(at as usize));
+            all.extend(members.flat_map(|task| &task.execs));
+            all[first..].sort_by_key(|exec: &&Exec| exec.row);
+            ends.push(all.len() as u32);
+        }
+        let mut programs = Self { all, ends, inherited: Vec::new() };
+        programs.inherited = programs.inherited(tasks, processes);
+        programs
+    }
+
+    /// The programs that a process started, in order, after the number of the first one.
+    fn numbered(&self, process: usize) -> (usize, &[&'a Exec]) {
+        let end_of = |process: usize| self.ends.get(process).map_or(0, |&end| end as usize);
+        let first = process.checked_sub(1).map_or(0, end_of);
+        (first, self.all.get(first..end_of(process)).unwrap_or_default())
     }
 
     /// The programs that a process started, in order.
     pub(crate) fn started(&self, process: usize) -> &[&'a Exec] {
-        self.started.get(process).map_or(&[], Vec::as_slice)
+        self.numbered(process).1
+    }
+
+    /// The number of the last program that a process started before a row.
+    fn started_before(&self, process: usize, row: u64) -> Option<usize> {
+        let (first, started) = self.numbered(process);
+        let last = started.partition_point(|exec| exec.row < row).checked_sub(1)?;
+        Some(first + last)
     }
 
     /// The path of the program that a process ran before a row; None if it is not in the log.
     pub(crate) fn before(&self, process: usize, row: u64) -> Option<&'a str> {
-        match started_before(self.started(process), row) {
-            Some(exec) => exec.path.as_deref(),
-            None => self.inherited.get(process).copied().flatten(),
-        }
+        let inherited = || self.inherited.get(process)?.get().map(|number| number as usize);
+        let number = self.started_before(process, row).or_else(inherited)?;
+        self.all.get(number)?.path.as_deref()
     }
 
     /// The path of the last program of a process.
     pub(crate) fn last(&self, process: usize) -> Option<&'a str> {
         self.before(process, u64::MAX)
     }
-}
 
-fn started<'a>(tasks: &'a [Task], process: &Process) -> Vec<&'a Exec> {
-    let members = process.members.iter().filter_map(|&at| tasks.get(at as usize));
-    let mut execs: Vec<_> = members.flat_map(|task| &task.execs).collect();
-    execs.sort_by_key(|exec| exec.row);
-    execs
-}
-
-/// The last of some programs that was started before a row.
-fn started_before<'a>(started: &[&'a Exec], row: u64) -> Option<&'a Exec> {
-    let count = started.partition_point(|exec| exec.row < row);
-    started.get(..count)?.last().copied()
-}
-
-/// What is known about the first program of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum First<'a> {
-    Unasked,
-    Asked,
-    Known(Option<&'a str>),
-}
-
-/// By process, the program that its creator ran when it was created, which may be inherited too.
-fn inherited<'a>(
-    tasks: &[Task],
-    processes: &[Process],
-    started: &[Vec<&'a Exec>],
-) -> Vec<Option<&'a str>> {
-    let mut firsts = vec![First::Unasked; processes.len()];
-    let mut path = Vec::new();
-    for at in 0..processes.len() {
-        let mut next = at;
-        let first = loop {
-            match firsts[next] {
-                First::Known(first) => break first,
-                // A cycle of processes that created one another, which no real log has.
-                First::Asked => break None,
-                First::Unasked => {}
+    /// By process, the program that its creator ran when it was created, which may be inherited too.
+    fn inherited(&self, tasks: &[Task], processes: &[Process]) -> Vec<Packed<u32>> {
+        let mut asked = vec![false; processes.len()];
+        let mut known = vec![Packed::default(); processes.len()];
+        let mut path = Vec::new();
+        for at in 0..processes.len() {
+            let mut next = at;
+            let program = loop {
+                if asked[next] {
+                    // Nothing yet for a cycle of processes that created one another, which no real
+                    // log has.
+                    break known[next];
+                }
+                asked[next] = true;
+                path.push(next);
+                let birth = tasks.get(processes[next].root as usize).and_then(|task| task.birth);
+                let creator = processes[next].parent.get().map(|creator| creator as usize);
+                let (Some(birth), Some(creator)) = (birth, creator) else {
+                    break Packed::default();
+                };
+                if creator >= processes.len() {
+                    break Packed::default();
+                }
+                match self.started_before(creator, birth.row) {
+                    Some(number) => break (number as u32).into(),
+                    None => next = creator,
+                }
+            };
+            for passed in path.drain(..) {
+                known[passed] = program;
             }
-            firsts[next] = First::Asked;
-            path.push(next);
-            let birth = tasks.get(processes[next].root as usize).and_then(|task| task.birth);
-            let (Some(birth), Some(creator)) = (birth, processes[next].parent) else { break None };
-            let Some(programs) = started.get(creator as usize) else { break None };
-            match started_before(programs, birth.row) {
-                Some(exec) => break exec.path.as_deref(),
-                None => next = creator as usize,
-            }
-        };
-        for passed in path.drain(..) {
-            firsts[passed] = First::Known(first);
         }
+        known
     }
-    let known = |first| if let First::Known(first) = first { first } else { None };
-    firsts.into_iter().map(known).collect()
 }
 
 /// The thread that leads the process: the one that started its last program, or else the first.
@@ -108,6 +112,6 @@ pub(crate) fn leader<'a>(tasks: &'a [Task], process: &Process) -> Option<&'a Tas
 pub(crate) fn comm(tasks: &[Task], process: &Process) -> Option<u32> {
     let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
     leader(tasks, process)
-        .and_then(|task| task.comm)
-        .or_else(|| members().find_map(|task| task.comm))
+        .and_then(|task| task.comm.get())
+        .or_else(|| members().find_map(|task| task.comm.get()))
 }

@@ -2,6 +2,8 @@
 
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
+use crate::tables::packed::Packed;
+use crate::tables::thin_vec::ThinVec;
 
 /// How a task was created.
 #[derive(Debug, Clone, Copy)]
@@ -12,9 +14,9 @@ pub(crate) struct Birth {
     /// The row that reports it.
     pub(crate) row: u64,
     /// When the creating call was entered, or the event happened.
-    pub(crate) ts: Option<i64>,
+    pub(crate) ts: Packed<i64>,
     /// How long the call took.
-    pub(crate) dur: Option<i64>,
+    pub(crate) dur: Packed<i64>,
     /// A call reports it, which knows more than an event.
     pub(crate) by_call: bool,
     /// It was `clone3`.
@@ -25,7 +27,7 @@ pub(crate) struct Birth {
 #[derive(Debug, Clone)]
 pub(crate) struct End {
     pub(crate) row: u64,
-    pub(crate) ts: Option<i64>,
+    pub(crate) ts: Packed<i64>,
     /// Another thread took its place by execve; the process continues.
     pub(crate) superseded: bool,
     /// The tracer reports it, for the leader of a process only when no thread is left.
@@ -51,15 +53,15 @@ pub(crate) struct Task {
     pub(crate) source: u32,
     pub(crate) id: u32,
     /// Thread id and process id; before its first row, those that its creator got.
-    pub(crate) tid: Option<i32>,
-    pub(crate) pid: Option<i32>,
+    pub(crate) tid: Packed<i32>,
+    pub(crate) pid: Packed<i32>,
     /// It has rows of its own.
     pub(crate) seen: bool,
     /// The row of its first sign.
     pub(crate) row: u64,
-    pub(crate) ts_start: Option<i64>,
-    pub(crate) comm: Option<u32>,
-    pub(crate) execs: Vec<Exec>,
+    pub(crate) ts_start: Packed<i64>,
+    pub(crate) comm: Packed<u32>,
+    pub(crate) execs: ThinVec<Exec>,
     /// An event reported the program that the current call starts.
     pub(crate) exec_reported: bool,
     pub(crate) birth: Option<Birth>,
@@ -67,7 +69,7 @@ pub(crate) struct Task {
     /// The exit status that it asked for: row, status, and whether for the whole process.
     pub(crate) asked: Option<(u64, i32, bool)>,
     /// The task that was notified of its end, as parents are, and how it ended.
-    pub(crate) guardian: Option<u32>,
+    pub(crate) guardian: Packed<u32>,
     pub(crate) reported: Option<Outcome>,
 }
 
@@ -76,18 +78,18 @@ impl Task {
         Self {
             source,
             id,
-            tid: None,
-            pid: None,
+            tid: Packed::default(),
+            pid: Packed::default(),
             seen: false,
             row,
-            ts_start: None,
-            comm: None,
-            execs: Vec::new(),
+            ts_start: Packed::default(),
+            comm: Packed::default(),
+            execs: ThinVec::default(),
             exec_reported: false,
             birth: None,
             end: None,
             asked: None,
-            guardian: None,
+            guardian: Packed::default(),
             reported: None,
         }
     }

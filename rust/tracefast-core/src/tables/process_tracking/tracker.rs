@@ -8,6 +8,7 @@ use crate::linux::clone::{Kind, kind_of};
 use crate::linux::task_events::{self, TaskEvent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::names::Names;
+use crate::tables::packed::Packed;
 use crate::tables::process_tracking::task::{Birth, End, Exec, Task};
 use crate::tables::process_tracking::word_classes::{Role, RowKind, Status};
 
@@ -86,18 +87,15 @@ impl Tracker {
         let number = self.number(source, id);
         let task = self.tasks.get_mut(number as usize)?;
         let ts = columns.ts.get(row);
-        task.ts_start = match (task.ts_start, ts) {
-            (Some(start), Some(ts)) => Some(start.min(ts)),
-            (start, ts) => start.or(ts),
-        };
+        task.ts_start.lower(ts);
         if let Some(comm) = columns.comm.get(row, |text| self.comms.number(text)) {
-            task.comm = Some(comm);
+            task.comm.set(comm);
         }
         if !task.seen {
             task.seen = true;
-            task.pid = columns.pid.get(row);
-            task.tid = columns.tid.get(row).or(task.tid);
-            if let Some(tid) = task.tid {
+            task.pid.set(columns.pid.get(row));
+            task.tid.set_last(columns.tid.get(row));
+            if let Some(tid) = task.tid.get() {
                 self.by_tid.insert((source, tid), number);
                 let announced = self.expected.remove(&(source, tid));
                 if task.birth.is_none() {
@@ -209,7 +207,7 @@ impl Tracker {
                     }
                 } else {
                     let path = columns.path.get(row).map(Into::into);
-                    let by_thread = columns.tid.get(row) != task.tid;
+                    let by_thread = columns.tid.get(row) != task.tid.get();
                     task.execs.push(Exec { row: self.row, ts, path, by_thread });
                 }
             }
@@ -252,8 +250,8 @@ impl Tracker {
         }
         let Some(task) = self.tasks.get_mut(child as usize) else { return };
         if !task.seen {
-            task.tid = tid;
-            task.pid = tid;
+            task.tid.set(tid);
+            task.pid.set(tid);
             if let Some(tid) = tid {
                 self.by_tid.insert((source, tid), child);
                 let reported = self.expected.remove(&(source, tid));
@@ -270,7 +268,7 @@ impl Tracker {
             _ => kind,
         });
         let kind = kind.or(reported);
-        let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
+        let (ts, dur) = (columns.ts.get(row).into(), columns.dur.get(row).into());
         task.birth = Some(Birth { parent, kind, row: self.row, ts, dur, by_call: true, clone3 });
     }
 
@@ -287,11 +285,11 @@ impl Tracker {
         let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
         let source = self.tasks.get(parent as usize).map(|task| task.source);
         let (Some(tid), Some(source)) = (tid.filter(|&tid| tid > 0), source) else { return };
-        let (ts, dur, by_call) = (columns.ts.get(row), columns.dur.get(row), true);
-        let birth = Birth { parent, kind, row: self.row, ts, dur, by_call, clone3 };
+        let (ts, dur, by_call) = (columns.ts.get(row), columns.dur.get(row).into(), true);
+        let birth = Birth { parent, kind, row: self.row, ts: ts.into(), dur, by_call, clone3 };
         let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
         // A task that started before the call is an earlier one with the same id.
-        let older = |task: &Task| task.ts_start.zip(ts).is_some_and(|(start, ts)| start < ts);
+        let older = |task: &Task| task.ts_start.get().zip(ts).is_some_and(|(start, ts)| start < ts);
         match child.and_then(|&child| self.tasks.get_mut(child as usize)) {
             Some(task) if task.birth.is_none() && !older(task) => task.birth = Some(birth),
             _ => {
@@ -307,7 +305,7 @@ impl Tracker {
         if let Some(task) = self.tasks.get_mut(child as usize)
             && child != parent
         {
-            task.guardian.get_or_insert(parent);
+            task.guardian.set_first(parent);
             task.reported.get_or_insert(outcome);
         }
     }
@@ -320,7 +318,7 @@ impl Tracker {
             _ => name.starts_with("SIG").then(|| Outcome::Signal(name.into())),
         };
         let superseded = name == "superseded";
-        let ts = columns.ts.get(row);
+        let ts = columns.ts.get(row).into();
         if let Some(task) = self.tasks.get_mut(number as usize) {
             task.end = Some(End { row: self.row, ts, superseded, traced: true, outcome });
         }
@@ -333,7 +331,7 @@ impl Tracker {
         }
         let args = columns.args.get(row).unwrap_or_default();
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        let (ts, event) = (columns.ts.get(row), self.row);
+        let (ts, event) = (columns.ts.get(row).into(), self.row);
         match role {
             Role::NewTask | Role::ForkEvent => {
                 let first = role == Role::NewTask;
@@ -342,7 +340,7 @@ impl Tracker {
                     return;
                 };
                 let kind = if first { kind_of("task_newtask", args) } else { None };
-                let (dur, by_call, clone3) = (None, false, false);
+                let (dur, by_call, clone3) = (Packed::default(), false, false);
                 let birth = Birth { parent: number, kind, row: event, ts, dur, by_call, clone3 };
                 let known = self.expected.entry((task.source, tid)).or_insert(birth);
                 // The second of the two events has less information.
@@ -352,7 +350,7 @@ impl Tracker {
             }
             Role::ExecEvent => {
                 let path = task_events::program(args).map(Into::into);
-                let by_thread = columns.tid.get(row) != task.tid;
+                let by_thread = columns.tid.get(row) != task.tid.get();
                 task.execs.push(Exec { row: event, ts: None, path, by_thread });
                 task.exec_reported = true;
             }

@@ -48,8 +48,8 @@ impl<'a> Row<'a> {
         let done = process.members.iter().filter_map(|&number| fold.work.get(number as usize));
         done.for_each(|one| work.join(one));
         let comm = programs::comm(tasks, process);
-        let born = root.and_then(|task| task.birth).and_then(|birth| birth.ts);
-        let parent = process.parent.and_then(|at| all.get(at as usize));
+        let born = root.and_then(|task| task.birth).and_then(|birth| birth.ts.get());
+        let parent = process.parent.get().and_then(|at| all.get(at as usize));
         Self {
             process,
             source: fold.tracker.source_name(process.source),
@@ -58,7 +58,7 @@ impl<'a> Row<'a> {
             image,
             images,
             comm: comm.and_then(|comm| fold.tracker.comms.text(comm)),
-            ts_start: members().filter_map(|task| task.ts_start).min().or(born),
+            ts_start: members().filter_map(|task| task.ts_start.get()).min().or(born),
             ts_end: end(tasks, process, leader),
             outcome: outcome::outcome(tasks, process),
             work,
@@ -79,7 +79,7 @@ fn end(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<i64> 
     let traced_end = leader?.end.as_ref().is_some_and(|end| end.traced && !end.superseded);
     let over = traced_end || ends().all(|end| end.is_some());
     let real = ends().flatten().filter(|end| !end.superseded);
-    real.filter_map(|end| end.ts).max().filter(|_| over)
+    real.filter_map(|end| end.ts.get()).max().filter(|_| over)
 }
 
 /// The table, in order of source and start.
@@ -101,9 +101,9 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
     let mut table = TableBuilder::new(&rows);
     table.text("source", |row| row.source);
     table.uint32("task", |row| row.root.map(|task| task.id));
-    table.int32("pid", |row| row.process.pid);
+    table.int32("pid", |row| row.process.pid.get());
     table.uint32("parent_task", |row| row.parent?.1.map(|task| task.id));
-    table.int32("ppid", |row| row.parent?.0.pid);
+    table.int32("ppid", |row| row.parent?.0.pid.get());
     table.text("image", |row| row.image);
     table.array("images", lists(&rows));
     table.text("comm", |row| row.comm);

@@ -190,17 +190,17 @@ impl RowFold for Syscalls {
         let mut alone = vec![true; tasks.len()];
         for (number, process) in processes.iter().enumerate() {
             let mut members = Vec::new();
-            for &task in &process.members {
+            for &task in &*process.members {
                 members.extend(index.get(task as usize));
                 alone[task as usize] = false;
             }
             let comm = || tracker.comms.text(programs::comm(tasks, process)?);
             let source = tracker.source_name(process.source);
-            owners.push((members, source, process.pid, programs.last(number).or_else(comm)));
+            owners.push((members, source, process.pid.get(), programs.last(number).or_else(comm)));
         }
         for ((task, index), _) in tasks.iter().zip(&index).zip(alone).filter(|&(_, alone)| alone) {
-            let comm = task.comm.and_then(|comm| tracker.comms.text(comm));
-            owners.push((vec![index], tracker.source_name(task.source), task.pid, comm));
+            let comm = task.comm.get().and_then(|comm| tracker.comms.text(comm));
+            owners.push((vec![index], tracker.source_name(task.source), task.pid.get(), comm));
         }
         for (&(number, pid), index) in &taskless {
             owners.push((vec![index], source(number), pid, None));
