@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import random
+import zlib
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -95,7 +96,7 @@ def test_the_footer_is_short_while_it_waits(tmp_path: Path) -> None:
 
 @needs_status
 def test_a_long_line_takes_a_few_times_its_length(tmp_path: Path) -> None:
-    length = 300 << 20
+    length = 250 << 20
     log = tmp_path / "log.strace"
     write_strings(log, [5, length, 7])
     peak = peak_of(log, keep=True)
@@ -107,6 +108,37 @@ def test_a_long_line_takes_a_few_times_its_length(tmp_path: Path) -> None:
     log.unlink()
     assert rows["args"].str.len_bytes().to_list() == [13, length + 16, 15]
     assert rows["bytes"].to_list() == [5, length, 7]
+
+
+REFUSED = """
+import sys
+import tracefast as tf
+try:
+    tf.parse(sys.argv[1], sys.argv[2], threads=int(sys.argv[3]))
+except tf.Error as error:
+    assert error.kind == "too_long", error
+    assert "a line is longer than 268435456 bytes" in str(error), error
+    assert f"byte {sys.argv[4]}" in str(error), error
+else:
+    sys.exit("it was not refused")
+"""
+
+
+@needs_status
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_line_that_is_too_long_takes_no_more_than_the_limit(tmp_path: Path, threads) -> None:
+    log = tmp_path / "log.strace.gz"
+    first = b'7 1700000000.000001 read(3, "x", 1) = 1 <0.1>\n' * 100_000
+    packed = zlib.compressobj(1, wbits=31)
+    with log.open("wb") as file:
+        file.write(packed.compress(first + b'7 1700000001.000001 write(1, "'))
+        for _ in range(1 << 10):
+            file.write(packed.compress(b"x" * (1 << 20)))
+        file.write(packed.compress(b'", 1) = 1 <0.1>\n') + packed.flush())
+    assert log.stat().st_size < 8 << 20
+    peak = peak_kb(REFUSED, log, tmp_path / "log.parquet", threads, len(first))
+    log.unlink()
+    assert peak < (256 << 10) + 150_000, peak
 
 
 @needs_status

@@ -160,7 +160,7 @@ impl Format {
     /// Whether these are the merged lines of several logs of strace, each with a prefix that has
     /// its task and number.
     #[inline]
-    pub(crate) fn is_merged(&self) -> bool {
+    pub fn is_merged(&self) -> bool {
         matches!(self, Self::Strace(format) if format.merged)
     }
 

@@ -290,7 +290,7 @@ proptest! {
         }
         prop_assert!(blocks.iter().all(|block| !block.last));
         match rest {
-            None => blocks.extend(joiner.end()),
+            None => blocks.extend(joiner.end().expect("short lines")),
             Some(rest) => {
                 let mut cutter = joiner.go_on(Box::new(Cursor::new(rest)));
                 let mut block = tracefast_core::text::block::Block::default();

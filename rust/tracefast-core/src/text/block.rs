@@ -3,12 +3,9 @@
 /// Bytes of padding before and after the text, so that wide loads never leave the buffer.
 pub const PAD: usize = 128;
 
-/// Longest block, and so the longest line. Offsets and lengths in Arrow's string views have 31
-/// bits; the difference is for a buffer that is read a little too far.
-pub const MAX_BLOCK: usize = (1 << 31) - (1 << 27);
-
-/// The longest run of whole lines in which no line can start a block.
-pub const MAX_REST: usize = 1 << 28;
+/// The longest line, and the longest run of lines in which no line can start a block. A block has
+/// at most one of each, so offsets into it fit into the 31 bits of Arrow's string views.
+pub const MAX_LINE: usize = 1 << 28;
 
 /// Bytes at the start of a line that are enough to know whether it belongs to the line before it,
 /// in every format.

@@ -22,7 +22,7 @@ impl PieceBlocks {
     /// gives buffers for reuse.
     ///
     /// # Errors
-    /// The text cannot be read, is longer, or has a line that is longer than a block can be.
+    /// The text cannot be read, is longer, or has a line that is too long.
     pub fn new(
         text: Box<dyn Read + Send>,
         most: usize,
@@ -71,7 +71,7 @@ impl PieceJoiner {
     /// Adds the next piece; returns the blocks that are whole.
     ///
     /// # Errors
-    /// A line is longer than a block can be.
+    /// A line is too long.
     pub fn join(&mut self, piece: PieceBlocks) -> Result<Vec<Block>> {
         let PieceBlocks { blocks, head } = piece;
         let mut out = Vec::new();
@@ -85,21 +85,27 @@ impl PieceJoiner {
                     continue;
                 }
             }
-            self.unsettled = Unsettled::default();
-            self.unsettled.add(block.text(), self.limits, self.before)?;
-            if let Some(whole) = self.open.replace(block) {
+            if let Some(whole) = self.open.take() {
+                self.limits.check(whole.text(), self.before)?;
                 self.before += whole.len() as u64;
                 out.push(whole);
             }
+            self.unsettled = Unsettled::default();
+            self.unsettled.add(block.text(), self.limits, self.before)?;
+            self.open = Some(block);
         }
         Ok(out)
     }
 
     /// The block that ends with the text, if it has any bytes.
-    pub fn end(self) -> Option<Block> {
-        let mut block = self.open?;
+    ///
+    /// # Errors
+    /// A line is too long.
+    pub fn end(self) -> Result<Option<Block>> {
+        let Some(mut block) = self.open else { return Ok(None) };
+        self.limits.check(block.text(), self.before)?;
         block.last = true;
-        Some(block)
+        Ok(Some(block))
     }
 
     /// The stream after the pieces, which continues with `rest`.

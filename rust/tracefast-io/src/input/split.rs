@@ -6,8 +6,9 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memrchr};
 use tracefast_core::format::Format;
+use tracefast_core::strace::task_prefix::PREFIX;
 use tracefast_core::text::block::LINE_START;
-use tracefast_core::text::block::{Block, MAX_BLOCK, MAX_REST};
+use tracefast_core::text::block::{Block, MAX_LINE};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::compressed::with_damage_hint;
@@ -22,8 +23,8 @@ const STEP: usize = 4 << 20;
 /// How far to look for a line that can start a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Bytes of a block, and so of a line.
-    pub block: usize,
+    /// Bytes of a line.
+    pub line: usize,
     /// Bytes of whole lines that all continue others. Each part of a file in which one of them
     /// starts may have to look that far, so this is shorter than a line may be.
     pub rest: usize,
@@ -33,7 +34,41 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { block: MAX_BLOCK, rest: MAX_REST, long: STEP }
+        Self { line: MAX_LINE, rest: MAX_LINE, long: STEP }
+    }
+}
+
+impl Limits {
+    /// Bytes of a block: a long line, lines that continue it, and what is read beyond.
+    fn block(self) -> usize {
+        self.line + self.rest + 8 * STEP
+    }
+
+    /// The same for a log: a line of merged logs has a prefix that its file does not have.
+    fn of(self, format: &Format) -> Self {
+        let prefix = if format.is_merged() { 2 * PREFIX } else { 0 };
+        Self { line: self.line + prefix, ..self }
+    }
+
+    /// Refuses `text`, which starts at byte `byte` of the log, if one of its lines is too long.
+    pub(crate) fn check(self, text: &[u8], byte: u64) -> Result<()> {
+        let mut start = 0;
+        while text.len() - start > self.line {
+            let end = memchr(b'\n', &text[start..]).map_or(text.len(), |feed| start + feed);
+            if end - start > self.line {
+                return Err(self.too_long(byte + start as u64));
+            }
+            start = end + 1;
+        }
+        Ok(())
+    }
+
+    fn too_long(self, byte: u64) -> Error {
+        let limit = MAX_LINE.min(self.line) as u64;
+        Error::new(ErrorKind::TooLong { limit }).at_byte(byte).with_hint(
+            "check that this is a log; if it is, record shorter strings (strace -s), or remove the \
+             line",
+        )
     }
 }
 
@@ -48,34 +83,32 @@ pub(crate) struct Unsettled {
 }
 
 impl Unsettled {
-    /// Adds what follows, and fails if it is too much. All of it starts at or after byte `byte` of
-    /// the log.
+    /// Adds what follows, and fails if it is too much. What was added first is at byte `byte` of the
+    /// log.
     pub(crate) fn add(&mut self, more: &[u8], limits: Limits, byte: u64) -> Result<()> {
         let mut start = 0;
         for feed in memchr_iter(b'\n', more) {
-            let line = self.last + feed + 1 - start;
-            if line <= limits.long {
-                self.lines += line;
+            let line = self.last + feed - start;
+            if line > limits.line {
+                return Err(limits.too_long(byte + (self.bytes + feed - line) as u64));
+            }
+            if line < limits.long {
+                self.lines += line + 1;
             }
             (self.last, start) = (0, feed + 1);
         }
         self.last += more.len() - start;
         self.bytes += more.len();
-
-        let (kind, hint) = if self.lines >= limits.rest {
-            let limit = limits.rest as u64;
-            let hint =
-                "check that this is a log; if it is, remove the output of the traced program";
-            (ErrorKind::NoEvent { limit }, hint)
-        } else if self.bytes >= limits.block {
-            let limit = limits.block as u64;
-            let hint = "check that this is a log; if it is, record shorter strings (strace -s), or \
-                        remove the line";
-            (ErrorKind::TooLong { limit }, hint)
-        } else {
-            return Ok(());
-        };
-        Err(Error::new(kind).at_byte(byte).with_hint(hint))
+        if self.last > limits.line {
+            return Err(limits.too_long(byte + (self.bytes - self.last) as u64));
+        }
+        if self.lines >= limits.rest || self.bytes >= limits.block() {
+            let error = Error::new(ErrorKind::NoEvent { limit: limits.rest as u64 });
+            return Err(error.at_byte(byte).with_hint(
+                "check that this is a log; if it is, remove the output of the traced program",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -122,7 +155,7 @@ fn line_start(
 /// part.
 ///
 /// # Errors
-/// The file cannot be read or became shorter, or a line is longer than a block can be.
+/// The file cannot be read or became shorter, or a line is too long.
 pub fn read_block(
     file: &File,
     len: u64,
@@ -156,6 +189,7 @@ fn read_block_within(
     // searched twice.
     let mut from = 0;
     let mut unsettled = Unsettled::default();
+    let limits = limits.of(format);
     block.last = false;
     loop {
         let space = block.space(want);
@@ -197,6 +231,7 @@ fn read_block_within(
                         .or(ends.then_some(have))
                 };
                 if let Some(last) = last {
+                    limits.check(&text[start..last], offset + start as u64)?;
                     block.set(start, last);
                     block.last = ends && last == have;
                     break;
@@ -209,8 +244,8 @@ fn read_block_within(
             }
             None => {}
         }
-        unsettled.add(&text[read..], limits, part_start)?;
-        want = (want + want.clamp(TAIL, STEP)).min(limits.block);
+        unsettled.add(&text[read..], limits, offset)?;
+        want += want.clamp(TAIL, STEP);
     }
     Ok(())
 }
@@ -247,7 +282,7 @@ impl Cutter {
     /// Fills the next block with about `size` bytes. `false`: there are no more.
     ///
     /// # Errors
-    /// The stream cannot be read or decompressed, or a line is longer than a block can be.
+    /// The stream cannot be read or decompressed, or a line is too long.
     pub fn next(&mut self, size: usize, format: &Format, block: &mut Block) -> Result<bool> {
         if self.done && self.carry.is_empty() {
             return Ok(false);
@@ -261,6 +296,7 @@ impl Cutter {
         // No byte is searched twice.
         let (mut from, mut seen) = (0, 0);
         let mut unsettled = Unsettled::default();
+        let limits = self.limits.of(format);
         loop {
             let space = block.space(want);
             while have < want && !self.done {
@@ -287,21 +323,24 @@ impl Cutter {
                 }
             }
             let text = &block.space(want)[..have];
+            let byte = self.read - have as u64;
             if self.done {
+                limits.check(text, byte)?;
                 block.set(0, have);
                 block.last = true;
                 return Ok(have > 0);
             }
             if let Some(cut) = last_start(text, from, format) {
+                limits.check(&text[..cut], byte)?;
                 self.carry.extend_from_slice(&text[cut..]);
                 block.set(0, cut);
                 block.last = false;
                 return Ok(true);
             }
             from = have.saturating_sub(LINE_START);
-            unsettled.add(&text[seen..], self.limits, self.read - have as u64)?;
+            unsettled.add(&text[seen..], limits, byte)?;
             seen = have;
-            want = (want + want.min(STEP)).min(self.limits.block);
+            want += want.min(STEP);
         }
     }
 }
@@ -370,38 +409,44 @@ mod tests {
         out
     }
 
-    /// What the two ways say of a log with `text` after some lines of their own.
+    /// What the three ways say of a log with `text` after some lines of their own.
     fn refused(text: &str, limits: Limits) -> [Option<String>; 3] {
-        let format = Format::from_wanted(Wanted::Strace);
         let log = "close(3) = 0\n".repeat(9) + text + "close(4) = 0\n";
+        refusals(&log, 50, 70, limits).map(|error| error.map(|error| error.kind().to_string()))
+    }
+
+    /// What is wrong with a log that is read as a file and as a stream in blocks of `size` bytes,
+    /// and as pieces of `piece` bytes.
+    fn refusals(log: &str, size: usize, piece: usize, limits: Limits) -> [Option<Error>; 3] {
+        let format = Format::from_wanted(Wanted::Strace);
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(log.as_bytes()).expect("room for it");
         let len = log.len() as u64;
         let mut block = Block::default();
-        let by_file = (0..block_count(len, 50)).find_map(|number| {
-            read_block_within(&file, len, number, 50, &format, &mut block, limits).err()
+        let by_file = (0..block_count(len, size)).find_map(|number| {
+            read_block_within(&file, len, number, size, &format, &mut block, limits).err()
         });
-        let rest = Box::new(io::Cursor::new(log.clone().into_bytes()));
+        let rest = Box::new(io::Cursor::new(log.as_bytes().to_vec()));
         let mut cutter = Cutter { limits, ..Cutter::new(Vec::new(), rest) };
         let by_stream = loop {
-            match cutter.next(50, &format, &mut block) {
+            match cutter.next(size, &format, &mut block) {
                 Ok(true) => {}
                 Ok(false) => break None,
                 Err(error) => break Some(error),
             }
         };
         let mut joiner = PieceJoiner::within(limits);
-        let by_pieces = log.as_bytes().chunks(70).find_map(|piece| {
-            let text = Box::new(io::Cursor::new(piece.to_vec()));
-            let piece = PieceBlocks::new(text, 70, 50, &format, Vec::new).expect("readable");
+        let by_pieces = log.as_bytes().chunks(piece).find_map(|text| {
+            let text = Box::new(io::Cursor::new(text.to_vec()));
+            let piece = PieceBlocks::new(text, piece, size, &format, Vec::new).expect("readable");
             joiner.join(piece).err()
         });
-        [by_file, by_stream, by_pieces].map(|error| error.map(|error| error.kind().to_string()))
+        [by_file, by_stream, by_pieces.or_else(|| joiner.end().err())]
     }
 
     #[test]
     fn lines_may_have_a_length_and_no_more() {
-        let limits = Limits { block: 60_000, rest: 20_000, long: 30_000 };
+        let limits = Limits { line: 60_000, rest: 20_000, long: 30_000 };
         let line = |length: usize| format!("write(1, \"{}\") = 1\n", "x".repeat(length));
         assert_eq!(refused(&line(45_000), limits), [None, None, None]);
         let error = Some("a line is longer than 60000 bytes".to_owned());
@@ -417,6 +462,33 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_first_line_that_is_too_long_is_refused(
+            lengths in proptest::collection::vec(
+                prop_oneof![0usize..80, 295usize..310, 0usize..900], 0..12,
+            ),
+            size in 1usize..200,
+            piece in 1usize..500,
+            feed in any::<bool>(),
+        ) {
+            let limits = Limits { line: 300, rest: 1 << 20, long: 1 << 20 };
+            let lines: Vec<_> =
+                lengths.iter().map(|&length| format!("close({}) = 0", "3".repeat(length))).collect();
+            let mut byte = 0;
+            let too_long = lines.iter().find_map(|line| {
+                byte += line.len() as u64 + 1;
+                (line.len() > limits.line).then(|| byte - line.len() as u64 - 1)
+            });
+            let log = lines.join("\n") + if feed { "\n" } else { "" };
+            for error in refusals(&log, size, piece, limits) {
+                let place = error.map(|error| {
+                    assert_eq!(error.kind().word(), "too_long");
+                    error.byte()
+                });
+                prop_assert_eq!(place, too_long.map(Some));
+            }
+        }
+
         #[test]
         fn blocks_are_the_log_again(
             lines in proptest::collection::vec("( [|>] )?[a-z]{0,40}", 0..60),

@@ -121,7 +121,9 @@ impl<E: Encode> Shared<E> {
         if let Some(rest) = rest.rest(&again).map_err(at)? {
             return self.cut(name, joiner.go_on(rest), format);
         }
-        joiner.end().map(|block| self.push(block));
+        if let Some(block) = joiner.end().map_err(|error| error.at_path(name))? {
+            self.push(block);
+        }
         Ok(())
     }
 

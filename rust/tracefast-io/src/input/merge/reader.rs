@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memchr::{memchr, memrchr};
 use tracefast_core::strace::leader::Layout;
 use tracefast_core::strace::task_prefix::{self, Mark, PREFIX, Prefix};
-use tracefast_core::text::block::MAX_BLOCK;
+use tracefast_core::text::block::MAX_LINE;
 
 use crate::error::{Error, ErrorKind};
 use crate::input::compressed;
@@ -25,9 +25,6 @@ const BUFFER: (usize, usize) = (4 << 10, 256 << 10);
 
 /// The most bytes by which a buffer for a long line grows at a time.
 const STEP: usize = 4 << 20;
-
-/// Longest line: with its prefix it must fit into a block.
-const LONGEST: usize = MAX_BLOCK - 2 * PREFIX;
 
 /// How far after a line to look for the time of the next one: lines without a time may come
 /// between.
@@ -128,14 +125,25 @@ impl TaskLog {
                 self.line = (self.have, false);
                 break;
             }
+            self.refuse_longer(self.have)?;
             seen = self.have - self.start;
             self.fill()?;
             seen += self.start;
         }
+        self.refuse_longer(self.line.0)?;
         self.number += 1;
         self.span = self.clock.next(&self.buf[self.start..self.line.0]);
         self.marked = false;
         Ok(true)
+    }
+
+    /// Refuses the line at hand if it is too long, of which the bytes until `end` are known.
+    fn refuse_longer(&self, end: usize) -> Result<(), Error> {
+        if end - self.start <= MAX_LINE {
+            return Ok(());
+        }
+        let error = Error::new(ErrorKind::TooLong { limit: MAX_LINE as u64 });
+        Err(error.at_path(&self.path).at_line(self.number + 1).at_byte(self.done))
     }
 
     /// Looks for the next time, in the bytes after the current line.
@@ -157,7 +165,7 @@ impl TaskLog {
                 at = end + 1;
             }
             seen = at - next_line;
-            if sight == next_line + SIGHT || self.have > LONGEST {
+            if sight == next_line + SIGHT || self.have > MAX_LINE {
                 return Ok(Ahead::Far);
             }
             if self.ended {
@@ -177,10 +185,6 @@ impl TaskLog {
             self.start = 0;
         }
         if self.have == self.buf.len() {
-            if self.have > LONGEST {
-                let error = Error::new(ErrorKind::TooLong { limit: LONGEST as u64 });
-                return Err(error.at_path(&self.path).at_line(self.number + 1).at_byte(self.done));
-            }
             self.buf.resize(self.have + self.have.clamp(BUFFER.0, STEP), 0);
         }
         let Some(raw) = &mut self.raw else {
