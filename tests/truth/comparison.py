@@ -144,6 +144,9 @@ def verdict(call: dict[str, str], row: Row, side: tuple[str, ...], bases: Bases)
     if how in {"assumed", "assumed-relative"}:
         # What the log lacks may have moved it.
         return how
+    if how == "none":
+        # It moved nothing, and the log gives the offset.
+        right = claimed == place
     if how in {"ambiguous", "unknown"} and row["ofd"] is not None and row["ofd2"] is not None:
         # The label of a copy is that of the side that is known less.
         right = claimed == place

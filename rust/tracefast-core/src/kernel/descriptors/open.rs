@@ -42,10 +42,11 @@ impl Kernel {
             block.rows.has(row, C::File).then(|| block.rows.file[row])
         };
         let mut file = OpenFileDescription::new(path, id, file_type);
+        let mut same = None;
         if by_name {
             self.tasks.expect_set_up(task);
             self.tasks.opens(task);
-            self.follow(task, row, block, &mut file, name);
+            same = self.follow(task, row, block, &mut file, name);
             let types = &mut self.tasks.files.inodes.types;
             match (file.id, file.file_type) {
                 // A file that an open creates is a regular one: open(2).
@@ -64,7 +65,7 @@ impl Kernel {
             block.rows.file_type[row] = file_type;
             block.set(row, C::FileType);
         }
-        let memory = file.file_type == Some(FileType::Memfd as u8);
+        let memory = !by_name && file.file_type == Some(FileType::Memfd as u8);
         let stream = file.file_type.is_some_and(columns::is_stream)
             || !(by_name || memory)
             || flags & open_flags::PATH != 0
@@ -76,6 +77,7 @@ impl Kernel {
         file.append = appends;
         let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
         let id = match unsure {
+            _ if same.is_some() => same,
             Some(name) => Some(self.tasks.files.inodes.identity(name)),
             None => file.id.filter(|_| !memory),
         };
@@ -135,17 +137,19 @@ impl Kernel {
     }
 
     /// Finds the file that the name refers to: the one of descriptor 3 for `/proc/self/fd/3`, a new
-    /// one if the call created it.
-    pub(crate) fn follow(
+    /// one if the call created it. Returns the identity of the file of such a descriptor: it may have
+    /// no name, or one that other files have too.
+    fn follow(
         &mut self,
         task: TaskRef,
         row: usize,
         block: &mut BlockRows<'_>,
         file: &mut OpenFileDescription,
         name: Option<u64>,
-    ) {
+    ) -> Option<u64> {
         let of = file.path.as_ref().and_then(|path| paths::in_proc(&mut self.tasks, task, path));
-        if let Some(open) = of.and_then(|of| self.tasks.files.get(of)) {
+        if let Some((open, inodes)) = of.and_then(|of| self.tasks.files.with_inodes(of)) {
+            let inode = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| inode.id);
             (file.path, file.id, file.file_type) =
                 (open.path.clone().or(file.path.take()), open.id, open.file_type);
             if let Some(path) = &file.path {
@@ -158,7 +162,7 @@ impl Kernel {
                 }
                 None => block.clear(row, C::File),
             }
-            return;
+            return inode;
         }
         // The file that had this name is still open, so the name was removed by a call that was not
         // traced.
@@ -172,6 +176,7 @@ impl Kernel {
             file.id = Some(id);
             block.rows.file[row] = id;
         }
+        None
     }
 
     /// Joins the two ends of a pipe, or of a pair of sockets.

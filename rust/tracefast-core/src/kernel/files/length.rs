@@ -86,6 +86,9 @@ pub(crate) struct Length {
     own: bool,
     /// Until then, no file that may be the same one under another name has changed.
     proved: Moment,
+    /// The file may be shorter than its known size by now, since another one has changed that may be
+    /// the same. What is written next may make it longer.
+    stale: bool,
 }
 
 /// What a read at the end of the file shows.
@@ -113,6 +116,7 @@ impl Length {
             size_since: 0,
             own: false,
             proved: born,
+            stale: false,
         }
     }
 
@@ -162,6 +166,12 @@ impl Length {
     /// Another name of this file may have been used to change it.
     pub(crate) fn lose(&mut self) {
         (self.size, self.appender, self.last_writer) = (None, Appender::Several, 0);
+    }
+
+    /// The same, but that is found out only when the size counts.
+    #[inline]
+    pub(crate) fn doubt(&mut self, doubtful: bool) {
+        self.stale = doubtful;
     }
 
     /// A call is under way that may change the size.
@@ -221,6 +231,7 @@ impl Length {
         if let (Change::Reach(end), Some(size)) = (change, self.size)
             && end <= size
             && self.did & !REACHED == 0
+            && !std::mem::take(&mut self.stale)
         {
             // If another call cuts the file meanwhile, that will show.
             self.did |= REACHED;

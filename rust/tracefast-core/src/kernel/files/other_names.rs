@@ -81,6 +81,16 @@ impl Inodes {
         }
     }
 
+    /// Notes whether that may be so, before a call writes to the file.
+    #[inline]
+    pub(crate) fn doubt_other_names(&mut self, at: InodeRef) {
+        let ((last, changed, before), others) = (self.last_changed, self.resizing > 1);
+        if let Some(Inode { id, length, .. }) = self.get(at) {
+            let other = if last == *id { before } else { changed };
+            length.doubt(other > length.proved() || others);
+        }
+    }
+
     #[inline(never)]
     fn compare_changed(&mut self, at: InodeRef, proved: Moment) {
         let now = self.now();

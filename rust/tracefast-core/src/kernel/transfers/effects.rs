@@ -3,7 +3,9 @@
 use crate::events::details::{Detail, FileNumber};
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{Access, At, EventKind, FileType, Motion, Op, Status, write_flags};
+use crate::events::vocabulary::{
+    Access, At, EventKind, FileType, Motion, OffsetKnown, Op, Status, write_flags,
+};
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::inodes::Inodes;
@@ -42,14 +44,13 @@ impl Kernel {
             } else {
                 transfer::End::Unknown
             };
-            let known = if motion == Motion::Copy {
-                self.side(row, block, false, files, held, end)
-                    .max(self.side(row, block, true, files, held, end))
-            } else {
-                self.side(row, block, false, files, held, end)
-            };
+            let mut known = self.side(row, block, false, None, files, held, end);
+            if motion == Motion::Copy {
+                let other = self.side(row, block, true, known, files, held, end);
+                known = [known, other].into_iter().flatten().max_by_key(|&known| known as u8);
+            }
             if let Some(known) = known {
-                block.rows.offset_known[row] = known;
+                block.rows.offset_known[row] = known as u8;
                 block.set(row, C::OffsetKnown);
             }
         } else if let Some(change) = resizes(row, block, held[0].as_ref()) {
@@ -72,17 +73,20 @@ impl Kernel {
         }
     }
 
-    /// One side of a transfer. Returns the key of how well its offset is known.
+    /// One side of a transfer; `first` is what this returned for its first one. Returns how well the
+    /// offset is known.
     #[inline]
+    #[allow(clippy::too_many_arguments)] // A row, and one of its two sides.
     fn side(
         &mut self,
         row: usize,
         block: &mut BlockRows<'_>,
         second: bool,
+        first: Option<OffsetKnown>,
         files: &Bound,
         held: &[Option<Held>; 2],
         end: transfer::End,
-    ) -> Option<u8> {
+    ) -> Option<OffsetKnown> {
         let held = held[usize::from(second)];
         let Some(file) = files[usize::from(second)] else {
             if end == transfer::End::Failed && !second {
@@ -99,12 +103,19 @@ impl Kernel {
             self.unseen_message(row, block);
         }
         let rows = &*block.rows;
+        let mut at = if second { place2 } else { place };
+        let mut given = rows.has(row, column).then_some(given);
+        if second && at == At::Position && place == At::Position && files[0] == Some(file) {
+            // Both sides begin at the position, which moves once: do_sendfile in fs/read_write.c.
+            let exact = matches!(first, Some(OffsetKnown::Exact | OffsetKnown::Assumed));
+            (at, given) = (At::Given, exact.then_some(rows.offset[row]));
+        }
         let side = Side {
             write: writes(motion, second),
             copies: motion == Motion::Copy,
             appends: (motion == Motion::Write).then(|| appends_itself(flags)).flatten(),
-            at: if second { place2 } else { place },
-            given: rows.has(row, column).then_some(given),
+            at,
+            given,
             requested: rows.has(row, C::Requested).then(|| rows.requested[row]),
             end,
         };
@@ -113,7 +124,7 @@ impl Kernel {
         if let Some(base) = found.base {
             self.notice(row, block, second, base);
         }
-        found.known.map(|known| known as u8)
+        found.known
     }
 
     /// The row may show the size of a file.

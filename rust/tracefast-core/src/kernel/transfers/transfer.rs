@@ -157,6 +157,7 @@ fn moved(
         }
         if side.write && !matches!(side.end, End::Failed | End::Nothing | End::Moved(..=0)) {
             inodes.changed(inode, now);
+            inodes.doubt_other_names(inode);
         }
     }
     let mut length = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| &mut inode.length);
