@@ -54,7 +54,7 @@ impl Kernel {
                 _ => writes(head.motion, is_second).then_some(Changes::Longer),
             };
             let held = &mut pending.held[usize::from(is_second)];
-            *held = self.hold(fd, file, position, changes);
+            *held = self.tasks.files.hold(fd, file, position, changes);
             if head.op == Op::SetStatus
                 && let Some(open) = self.tasks.files.get(file)
                 && open.append != (head.flags & open_flags::APPEND != 0)
@@ -88,31 +88,6 @@ impl Kernel {
         if self.cut {
             self.freed();
         }
-    }
-
-    /// Keeps the description that `fd` refers to until the call ends, and registers the call where
-    /// it may move the position or change the size.
-    pub(crate) fn hold(
-        &mut self,
-        fd: i32,
-        file: DescriptionRef,
-        position: bool,
-        changes: Option<Changes>,
-    ) -> Option<Held> {
-        let unsure = self.tasks.files.keep(file)?.unsure;
-        if unsure && changes.is_some() {
-            self.tasks.files.follow_file(file);
-        }
-        let (open, inodes) = self.tasks.files.with_inodes(file)?;
-        let call_start = position.then(|| open.in_progress.begin());
-        let resize = match (open.inode, changes) {
-            (Some(inode), Some(changes)) => inodes.begin_change(inode, changes),
-            _ => None,
-        };
-        if unsure && position {
-            self.tasks.files.move_others(file, false);
-        }
-        Some(Held { fd, file, call_start, resize, switches: false })
     }
 
     /// Effects that take place at the entry of a call.
@@ -229,7 +204,7 @@ impl Kernel {
                 && block.rows.has(row, C::Ret)
                 && let Some(unseen) = pending.unseen.take()
             {
-                self.let_go(unseen);
+                unseen.moved_nothing(&mut self.tasks.files);
             }
             self.tasks.give_back(pending);
         }

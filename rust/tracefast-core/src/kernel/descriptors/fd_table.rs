@@ -192,6 +192,49 @@ impl FdTable {
         Self { slots: self.slots.clone(), rings: self.rings, ..Self::default() }
     }
 
+    /// Does to this table what was done to another one, which was `before` and is `after`;
+    /// `started`: a program was started meanwhile.
+    pub(crate) fn repeat(
+        &mut self,
+        files: &mut OpenFileDescriptions,
+        before: &Self,
+        after: &Self,
+        started: bool,
+    ) {
+        let mut own = self.copy(files);
+        let changes: Vec<(i32, Option<Descriptor>, Option<Descriptor>)> = (0..)
+            .take(before.slots.len().max(after.slots.len()))
+            .map(|fd| (fd, before.slot(fd), after.slot(fd)))
+            .collect();
+        for &(fd, old, new) in &changes {
+            match (old, new) {
+                (Some(old), Some(new)) if old.file == new.file && old.cloexec != new.cloexec => {
+                    self.set_cloexec(fd, new.cloexec);
+                }
+                _ => {}
+            }
+        }
+        if started {
+            self.exec(files);
+        }
+        for (fd, old, new) in changes {
+            match (old, new) {
+                (Some(old), None) if !(started && old.cloexec) => self.close(files, fd),
+                (_, Some(new)) if old.is_none_or(|old| old.file != new.file) => {
+                    // A copy of a number refers to what that number refers to here.
+                    let from = before.all().find(|&(_, file)| file == new.file);
+                    let file = from.map_or(Some(new.file), |(from, _)| own.get(from));
+                    match file {
+                        Some(file) => self.put(files, fd, file, new.cloexec),
+                        None => self.close(files, fd),
+                    }
+                }
+                _ => {}
+            }
+        }
+        own.clear(files);
+    }
+
     /// Other tasks may use the descriptions too, in an order that the log does not show.
     pub(crate) fn lose_order(&self, files: &mut OpenFileDescriptions) {
         for slot in self.slots.iter().flatten() {
@@ -236,6 +279,32 @@ mod tests {
         parent.close(&mut files, 10);
         assert_eq!(files.len(), 1);
         child.clear(&mut files);
+        assert_eq!(files.len(), 0);
+    }
+
+    #[test]
+    fn what_was_done_to_one_table_is_done_to_another() {
+        let mut files = OpenFileDescriptions::default();
+        let (mut one, mut other) = (FdTable::default(), FdTable::default());
+        for (table, name) in [(&mut one, "/a"), (&mut other, "/b")] {
+            for (fd, cloexec) in [(1, false), (3, true), (4, true), (5, false), (6, true)] {
+                table.open(&mut files, fd, file(name), cloexec);
+            }
+        }
+        let before = one.copy(&mut files);
+        let mut after = one.copy(&mut files);
+        after.dup(&mut files, 3, 1, false);
+        after.set_cloexec(4, false);
+        after.close(&mut files, 5);
+        after.exec(&mut files);
+        let new = after.open(&mut files, 3, file("/c"), true);
+        let mut child = other.copy(&mut files);
+        child.repeat(&mut files, &before, &after, true);
+        assert_eq!((child.get(1), child.get(3), child.get(4)), (other.get(3), new, other.get(4)));
+        assert_eq!((child.get(5), child.get(6)), (None, None));
+        for mut table in [one, other, before, after, child] {
+            table.clear(&mut files);
+        }
         assert_eq!(files.len(), 0);
     }
 

@@ -46,7 +46,7 @@ impl Kernel {
         let mut held = Vec::new();
         for (fd, file) in open {
             if self.tasks.files.at(file).is_some_and(|open| moves(open.position)) {
-                held.extend(self.hold(fd, file, true, Some(Changes::Any)));
+                held.extend(self.tasks.files.hold(fd, file, true, Some(Changes::Any)));
             }
         }
         Some(UnseenMoves { held, files: true })

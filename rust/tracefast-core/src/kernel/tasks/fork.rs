@@ -3,7 +3,6 @@
 //! A child may appear in the log before the call of its parent returns. It is then the child of the
 //! oldest such call under way, until a return value or an event says otherwise.
 
-use crate::events::model_columns::task_key as key;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// A call under way that makes a task.
@@ -28,17 +27,19 @@ impl Tasks {
             return task;
         }
         let next = self.next;
+        let parents = self.possible_parents();
         let mut open = self.forking.iter_mut();
         let open =
             open.find(|forking| forking.child.is_none()).filter(|_| !self.events_show_children);
         if let (Some(tid), Some(forking)) = (tid, open) {
             forking.child = Some((tid, next));
             let (parent, flags) = (forking.parent, forking.flags);
-            let parent = self
-                .slots
-                .iter()
-                .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
-            return self.add(Some(tid), parent, flags);
+            let parent = self.by_number(parent);
+            let child = self.add(Some(tid), parent, flags);
+            if parents.len() > 1 {
+                self.guess(child, parents);
+            }
+            return child;
         }
         // strace follows a task only from the call that makes it, which was not traced then.
         if self.followed && !self.forks && !self.unordered {
@@ -70,7 +71,13 @@ impl Tasks {
         let (parent, _) = self.identity(task);
         let at = self.forking.iter().position(|forking| forking.parent == parent);
         let forking = at.and_then(|at| self.forking.remove(at));
-        let tid = child.filter(|&tid| tid > 0)?;
+        let seen = forking.as_ref().and_then(|forking| forking.child);
+        let Some(tid) = child.filter(|&tid| tid > 0) else {
+            if let Some(wrong) = seen {
+                self.reassign(wrong);
+            }
+            return None;
+        };
         // The return value is the id in the pid namespace of the caller, which may be another one:
         // pid_namespaces(7). What an event has shown goes before it.
         if let Some((_, id)) =
@@ -78,14 +85,15 @@ impl Tasks {
         {
             return Some(id);
         }
-        if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
+        if let Some((_, id)) = seen.filter(|&(seen, _)| seen == tid) {
+            self.guessed_right(id);
             return Some(id);
         }
         if self.hides_children {
             self.hide_from(task, flags);
         }
         if self.has_foreign_children(task, tid) {
-            return Some(self.forked_elsewhere(task, tid, flags, forking.and_then(|f| f.child)));
+            return Some(self.forked_elsewhere(task, tid, flags, seen));
         }
         // The child was taken for that of another call, whose own child has not appeared yet.
         let mut taken = None;
@@ -94,16 +102,11 @@ impl Tasks {
                 taken = other.child.take();
             }
         }
-        if let Some((wrong, _)) = forking.and_then(|f| f.child) {
-            // What was taken for this call's child is the child of the other call.
-            let id = self.by_tid.get(&key(Some(wrong))).map(|&at| self.identity(at).0);
-            if let (Some(id), Some(other)) =
-                (id, self.forking.iter_mut().find(|other| other.child.is_none()))
-            {
-                other.child = Some((wrong, id));
-            }
+        if let Some(wrong) = seen {
+            self.reassign(wrong);
         }
         if let Some((_, id)) = taken {
+            self.guessed_wrong(id, task, flags);
             return Some(id);
         }
         // If the id is in use, the exit of its task is missing in the log. But calls that are

@@ -1,15 +1,17 @@
 //! Tasks, from the call that made them to their end, and what they have: an fd table, directories,
 //! an address space, a call under way.
 //!
-//! `fork.rs` makes tasks (`namespaces.rs` those with other numbers), `task_cache.rs` finds them by
-//! id, `hidden_children.rs` is about children whose calls are not in the log,
-//! `passed_descriptors.rs` about descriptors that come from other tasks; `shared.rs` holds what
-//! several tasks share, `comm.rs` their names, `memory.rs` an address space; `effects.rs` is what
-//! calls do, `unseen_programs.rs` is about programs whose calls are missing.
+//! `fork.rs` makes tasks (`namespaces.rs` those with other numbers, `guesses.rs` those with several
+//! possible parents; `hidden_children.rs` is about those whose calls are not in the log),
+//! `passed_descriptors.rs` is about descriptors that come from other tasks; `task_cache.rs` finds
+//! tasks by id, `shared.rs` holds what several share, `comm.rs` their names, `memory.rs` an address
+//! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
+//! missing.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
 mod fork;
+mod guesses;
 mod hidden_children;
 pub(crate) mod memory;
 mod namespaces;
@@ -33,6 +35,7 @@ use crate::kernel::descriptors::open_file_description::{
 };
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::fork::Forking;
+use crate::kernel::tasks::guesses::Guess;
 use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::tasks::namespaces::Unseen;
 use crate::kernel::tasks::shared::Shared;
@@ -72,10 +75,12 @@ struct Task {
     separates: bool,
     /// Its calls may not be in the log.
     hidden: bool,
+    /// Its parent is guessed.
+    guess: Option<Box<Guess>>,
 }
 
 /// Where the paths of a task start, as the kernel's `fs_struct`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Directories {
     /// Working directory, as far as it is known: absolute, or relative to the one that the task had
     /// at first.
@@ -204,6 +209,7 @@ impl Tasks {
             silent: false,
             separates: false,
             hidden: false,
+            guess: None,
         };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
@@ -276,6 +282,9 @@ impl Tasks {
             self.silent -= usize::from(task.silent);
             if let Some(mut pending) = task.pending {
                 pending.abandon(&mut self.files);
+            }
+            if let Some(guess) = task.guess {
+                guess.end(&mut self.files);
             }
             self.spaces.release(task.space);
             if let Some((fd, slot)) = task.closing {
@@ -382,6 +391,9 @@ impl Tasks {
         let own = self.spaces.add(AddressSpace::fresh());
         if let Some(task) = self.slots[task].as_mut() {
             task.space = own;
+            if let Some(guess) = task.guess.as_mut() {
+                guess.started = true;
+            }
         }
     }
 

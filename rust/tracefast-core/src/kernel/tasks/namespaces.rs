@@ -191,18 +191,8 @@ impl Tasks {
         });
         let children = self.unseen.iter().filter_map(|unseen| self.slots[unseen.at].as_ref());
         let mut tables: Vec<usize> = parents.chain(children).map(|task| task.table).collect();
-        tables.sort_unstable();
-        tables.dedup();
-        let mut open: Vec<(i32, DescriptionRef)> = Vec::new();
-        for &table in &tables {
-            open.extend(self.tables.items[table].1.all());
-        }
-        open.sort_unstable();
-        for same in open.chunk_by(|one, other| one == other) {
-            if same.len() == tables.len() {
-                continue;
-            }
-            self.doubt(same[0].1);
+        for (_, file) in self.only_some(&mut tables) {
+            self.doubt(file);
         }
     }
 }

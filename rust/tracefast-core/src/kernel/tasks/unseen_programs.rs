@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::UnseenMoves;
-use crate::kernel::transfers::position::{Position, Total};
+use crate::kernel::transfers::position::Position;
 
 impl Kernel {
     /// Holds the descriptions that the task shares with other ones, as if calls were under way that
@@ -25,27 +25,9 @@ impl Kernel {
                 .at(file)
                 .is_some_and(|open| open.is_shared() && open.position != Position::None);
             if shared {
-                held.extend(self.hold(fd, file, true, None));
+                held.extend(self.tasks.files.hold(fd, file, true, None));
             }
         }
         (!held.is_empty()).then_some(UnseenMoves { held, files: false })
-    }
-
-    /// The execve has ended: it has moved nothing.
-    #[cold]
-    pub(crate) fn let_go(&mut self, unseen: UnseenMoves) {
-        for held in unseen.held {
-            if let (Some(open), Some(start)) = (self.tasks.files.get(held.file), held.call_start) {
-                let overlap = open.in_progress.end(start, Some(0), false);
-                match overlap.total {
-                    Total::Moved(moved) if overlap.overlapped => {
-                        open.position = open.position.plus(moved);
-                    }
-                    Total::Lost => open.lose(),
-                    _ => {}
-                }
-            }
-            held.release(&mut self.tasks.files);
-        }
     }
 }

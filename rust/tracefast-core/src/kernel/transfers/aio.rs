@@ -112,7 +112,7 @@ impl Kernel {
         for &what in parts {
             let file = self.descriptor(task, what.fd, || true);
             let changes = is_write(what.call).then_some(Changes::Longer);
-            let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
+            let held = file.and_then(|file| self.tasks.files.hold(what.fd, file, false, changes));
             let comm = block.comm(row).map(|comm| comm as usize);
             self.aio.parts.push_back(Part {
                 space,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::events::vocabulary::Motion;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
-use crate::kernel::files::length::{Change, Moment, ResizeStart};
+use crate::kernel::files::length::{Change, Changes, Moment, ResizeStart};
 use crate::kernel::transfers::position::{CallStart, Total};
 
 /// A descriptor of a call under way.
@@ -35,6 +35,33 @@ impl Held {
     }
 }
 
+impl OpenFileDescriptions {
+    /// Keeps the description that `fd` refers to until a call ends, and registers the call where it
+    /// may move the position or change the size.
+    pub(crate) fn hold(
+        &mut self,
+        fd: i32,
+        file: DescriptionRef,
+        position: bool,
+        changes: Option<Changes>,
+    ) -> Option<Held> {
+        let unsure = self.keep(file)?.unsure;
+        if unsure && changes.is_some() {
+            self.follow_file(file);
+        }
+        let (open, inodes) = self.with_inodes(file)?;
+        let call_start = position.then(|| open.in_progress.begin());
+        let resize = match (open.inode, changes) {
+            (Some(inode), Some(changes)) => inodes.begin_change(inode, changes),
+            _ => None,
+        };
+        if unsure && position {
+            self.move_others(file, false);
+        }
+        Some(Held { fd, file, call_start, resize, switches: false })
+    }
+}
+
 /// Descriptions that may move until a call ends, though the log does not show it.
 #[derive(Debug, Default)]
 pub(crate) struct UnseenMoves {
@@ -55,6 +82,43 @@ impl UnseenMoves {
         }
         if self.files {
             files.inodes.end_unseen_changes();
+        }
+    }
+
+    /// The call is over, and has moved nothing: what others did meanwhile adds up.
+    #[cold]
+    pub(crate) fn moved_nothing(self, files: &mut OpenFileDescriptions) {
+        for held in self.held {
+            if let (Some(open), Some(start)) = (files.get(held.file), held.call_start) {
+                let overlap = open.in_progress.end(start, Some(0), false);
+                match overlap.total {
+                    Total::Moved(moved) if overlap.overlapped => {
+                        open.position = open.position.plus(moved);
+                    }
+                    Total::Lost => open.lose(),
+                    _ => {}
+                }
+            }
+            held.release(files);
+        }
+    }
+
+    /// The same, but what others did meanwhile may have been done to other descriptions.
+    #[cold]
+    pub(crate) fn misled(self, files: &mut OpenFileDescriptions) {
+        for held in self.held {
+            let alone =
+                files.get(held.file).is_some_and(|open| open.in_progress.is_alone(held.call_start));
+            if alone {
+                held.release(files);
+                continue;
+            }
+            if let Some((open, inodes)) = files.with_inodes(held.file)
+                && let Some(inode) = open.inode.and_then(|inode| inodes.get(inode))
+            {
+                inode.length.lose();
+            }
+            drop_held(files, held);
         }
     }
 }

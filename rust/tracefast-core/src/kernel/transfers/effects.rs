@@ -47,7 +47,7 @@ impl Kernel {
             let mut known = self.side(row, block, false, None, files, held, end);
             if motion == Motion::Copy {
                 let other = self.side(row, block, true, known, files, held, end);
-                known = [known, other].into_iter().flatten().max_by_key(|&known| known as u8);
+                known = known_of_both(block, row, known, other);
             }
             if let Some(known) = known {
                 block.rows.offset_known[row] = known as u8;
@@ -236,6 +236,27 @@ impl Kernel {
             inodes.changed_unopened(id);
         }
     }
+}
+
+/// How well the offsets of a copy are known: that of the side that is known less. It cannot say that
+/// one counts from the start of the file and one from the first access, so the latter goes.
+fn known_of_both(
+    block: &mut BlockRows<'_>,
+    row: usize,
+    first: Option<OffsetKnown>,
+    second: Option<OffsetKnown>,
+) -> Option<OffsetKnown> {
+    let (Some(one), Some(other)) = (first, second) else { return first.or(second) };
+    let counts = |known| matches!(known, OffsetKnown::Relative | OffsetKnown::AssumedRelative);
+    let places = |known| matches!(known, OffsetKnown::Exact | OffsetKnown::Assumed);
+    if counts(one) && places(other) {
+        block.clear(row, C::Offset);
+    } else if places(one) && counts(other) {
+        block.clear(row, C::Offset2);
+    } else {
+        return [one, other].into_iter().max_by_key(|&known| known as u8);
+    }
+    Some(OffsetKnown::Unknown)
 }
 
 /// Whether a write with these [`write_flags`] appends, if they say so.

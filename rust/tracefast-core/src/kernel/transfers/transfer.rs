@@ -237,6 +237,10 @@ fn start(open: &OpenFileDescription, length: Option<&Length>, side: Side, met: M
         return write_at(length, open, side, met);
     }
     match side.at {
+        // Another task may have switched to `O_APPEND` before.
+        At::Given if side.write && open.unordered && side.appends.is_none() => {
+            side.given.map_or(Start::Unknown, Start::Assumed)
+        }
         At::Given => side.given.map_or(Start::Unknown, |at| Start::At(Offset::Exact(at))),
         At::Elsewhere | At::Stream => Start::Unknown,
         At::Position if met.overlapped || open.unordered => Start::Ambiguous,

@@ -1,0 +1,157 @@
+//! Children that appear while several calls that make tasks are under way.
+//!
+//! Such a child is taken for that of the oldest call, until the calls return. Until then it may move
+//! what only some of the possible parents have. If the guess was wrong, the child gets what its
+//! parent has, and what it did since is done to that.
+
+use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
+use crate::kernel::descriptors::fd_table::FdTable;
+use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
+use crate::kernel::tasks::{Directories, TaskRef, Tasks};
+use crate::kernel::transfers::calls_under_way::UnseenMoves;
+use crate::kernel::transfers::position::Position;
+
+/// What a child got from the task that is taken for its parent.
+#[derive(Debug)]
+pub(crate) struct Guess {
+    table: FdTable,
+    directories: Directories,
+    /// It has started a program since.
+    pub(crate) started: bool,
+    /// What it may move unseen.
+    unseen: UnseenMoves,
+}
+
+impl Guess {
+    /// The log does not say whether it was right.
+    pub(crate) fn end(mut self, files: &mut OpenFileDescriptions) {
+        self.table.clear(files);
+        self.unseen.misled(files);
+    }
+}
+
+impl Tasks {
+    /// The task with this number.
+    pub(crate) fn by_number(&self, id: u32) -> Option<TaskRef> {
+        self.slots.iter().position(|slot| slot.as_ref().is_some_and(|task| task.id == id))
+    }
+
+    /// The fd tables of tasks in calls that make a task, whose children have not appeared.
+    pub(crate) fn possible_parents(&self) -> Vec<usize> {
+        if self.forking.len() < 2 {
+            return Vec::new();
+        }
+        let open = self.forking.iter().filter(|forking| forking.child.is_none());
+        let parents = open.filter_map(|forking| self.by_number(forking.parent));
+        parents.filter_map(|at| Some(self.task(at)?.table)).collect()
+    }
+
+    /// The descriptions that only some of these fd tables have under a number.
+    pub(crate) fn only_some(&self, tables: &mut Vec<usize>) -> Vec<(i32, DescriptionRef)> {
+        tables.sort_unstable();
+        tables.dedup();
+        let mut open: Vec<(i32, DescriptionRef)> = Vec::new();
+        for &table in tables.iter() {
+            open.extend(self.tables.items[table].1.all());
+        }
+        open.sort_unstable();
+        let same = open.chunk_by(|one, other| one == other);
+        same.filter(|same| same.len() < tables.len()).map(|same| same[0]).collect()
+    }
+
+    /// The child may be that of any task with one of these fd tables.
+    #[cold]
+    pub(crate) fn guess(&mut self, child: TaskRef, mut parents: Vec<usize>) {
+        let some = self.only_some(&mut parents);
+        let mut unseen = UnseenMoves::default();
+        for (fd, file) in some {
+            if self.files.at(file).is_some_and(|open| open.position != Position::None) {
+                unseen.held.extend(self.files.hold(fd, file, true, None));
+            }
+        }
+        let Some(task) = self.slots[child].as_mut() else { return };
+        task.guess = Some(Box::new(Guess {
+            table: self.tables.items[task.table].1.copy(&mut self.files),
+            directories: self.directories.items[task.directory].1.clone(),
+            started: false,
+            unseen,
+        }));
+    }
+
+    fn end_guess(&mut self, id: u32) -> Option<(TaskRef, Box<Guess>)> {
+        let child = self.by_number(id)?;
+        let guess = self.slots[child].as_mut()?.guess.take()?;
+        Some((child, guess))
+    }
+
+    /// The call has returned the child that was taken for its own.
+    pub(crate) fn guessed_right(&mut self, id: u32) {
+        if let Some((_, mut guess)) = self.end_guess(id) {
+            guess.table.clear(&mut self.files);
+            guess.unseen.moved_nothing(&mut self.files);
+        }
+    }
+
+    /// What was taken for the child of a call that has returned is that of another call, whose
+    /// child has not appeared.
+    pub(crate) fn reassign(&mut self, (tid, id): (i32, u32)) {
+        if self.by_number(id).is_none() {
+            return;
+        }
+        let parents = self.possible_parents();
+        let Some(other) = self.forking.iter_mut().find(|other| other.child.is_none()) else {
+            return;
+        };
+        other.child = Some((tid, id));
+        let (parent, flags) = (other.parent, other.flags);
+        if let Some(parent) = self.by_number(parent) {
+            self.guessed_wrong(id, parent, flags);
+            if let (Some(child), true) = (self.by_number(id), parents.len() > 1) {
+                self.guess(child, parents);
+            }
+        }
+    }
+
+    /// The child is that of `parent`.
+    #[cold]
+    pub(crate) fn guessed_wrong(&mut self, id: u32, parent: TaskRef, flags: u32) {
+        let Some((child, mut guess)) = self.end_guess(id) else { return };
+        let (Some(of), Some(own)) = (self.task(parent), self.task(child)) else { return };
+        let (tid, old) = (own.tid, (own.table, own.directory, own.space));
+        let (table, directory, space, foreign) = (of.table, of.directory, of.space, of.foreign);
+        let group = if flags & CLONE_THREAD != 0 { of.group } else { tid };
+
+        let table = if flags & CLONE_FILES != 0 && !guess.started {
+            self.tables.keep(table)
+        } else {
+            let copy = self.tables.items[table].1.copy(&mut self.files);
+            self.tables.add(copy)
+        };
+        let mut new = std::mem::take(&mut self.tables.items[table].1);
+        new.repeat(&mut self.files, &guess.table, &self.tables.items[old.0].1, guess.started);
+        self.tables.items[table].1 = new;
+        let stays = self.directories.items[old.1].1 == guess.directories;
+        let directory = if stays {
+            self.directories.child(directory, flags & CLONE_FS != 0)
+        } else {
+            self.directories.keep(old.1)
+        };
+        let space = if guess.started {
+            self.spaces.keep(old.2)
+        } else {
+            self.spaces.child(space, flags & CLONE_VM != 0)
+        };
+        if let Some(task) = self.slots[child].as_mut() {
+            (task.table, task.directory, task.space) = (table, directory, space);
+            (task.group, task.foreign) = (group, foreign);
+        }
+        self.change(tid);
+        if let Some(mut table) = self.tables.release(old.0) {
+            table.clear(&mut self.files);
+        }
+        self.directories.release(old.1);
+        self.spaces.release(old.2);
+        guess.table.clear(&mut self.files);
+        guess.unseen.misled(&mut self.files);
+    }
+}
