@@ -93,6 +93,22 @@ def test_nothing_is_wrong_now(
     assert outcome.wrong == []
 
 
+@pytest.mark.parametrize("seed", range(len(RECORDERS)))
+def test_nothing_is_wrong_in_mixed_programs(seed: int, studio: Studio, tmp_path: Path) -> None:
+    """Programs that are drawn: with `-f`, and with another recorder."""
+    scenario = Scenario(str(seed), ORDINARY, "mixed")
+    for recorder in {"f", list(RECORDERS)[seed]}:
+        folder = tmp_path / recorder
+        (folder / "run").mkdir(parents=True)
+        try:
+            recording = record(scenario, recorder, studio, folder / "run", folder / "log.strace")
+        except CannotRecordError as error:
+            pytest.skip(str(error))
+        outcome = compare(recording, recorder)
+        assert (outcome.wrong, outcome.unpaired) == ([], [])
+        assert sum(outcome.counts.values()) > 20
+
+
 def may_be_wrong(scenario: Scenario, recorder: str) -> bool:
     """Tasks overlap otherwise in every run: what is known of one scenario holds for its like."""
     point = loss(scenario, recorder)

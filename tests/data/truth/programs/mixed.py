@@ -1,18 +1,20 @@
 """Programs drawn by a seed: tasks that share files, descriptions and names, in any order."""
 
 import array
+import contextlib
 import fcntl
+import mmap
 import os
 import socket
 import sys
 import threading
 import time
 
-from common import APPEND, NEW, RW, R, W, child, gate, syscall
+from common import APPEND, CLONE_FILES, NEW, RW, R, W, child, gate, syscall
 
 NAMES = ["x", "y", "z"]
-PIDFD_OPEN, PIDFD_GETFD, CLOSE_RANGE, UNSHARE = 434, 438, 436, 272
-CLONE_FILES = 0x400
+PIDFD_OPEN, PIDFD_GETFD, CLOSE_RANGE, UNSHARE, FALLOCATE = 434, 438, 436, 272, 285
+RWF_DSYNC, RWF_APPEND, RWF_NOAPPEND = 2, 0x10, 0x20
 STEPS = 40
 
 
@@ -47,10 +49,8 @@ class Task:
     def run(self, steps):
         for _ in range(steps):
             step = self.draw.one(ALL)
-            try:
+            with contextlib.suppress(OSError, ValueError):
                 step(self)
-            except (OSError, ValueError):
-                pass
         for thread in self.threads:
             thread.join()
         for pid in self.children:
@@ -60,22 +60,9 @@ class Task:
 
     def name(self):
         name = self.draw.one(NAMES)
-        form = self.draw.below(14)
-        if form == 0:
-            return f"./{name}"
-        if form == 1:
-            return f"{self.root}/{name}"
-        if form == 2:
-            return f"d/../{name}"
-        if form == 3:
-            return f".//{name}"
-        if form == 4:
-            return f"d/{name}"
-        if form == 5:
-            return self.draw.one(["soft", "hard", "link/x", "new"])
-        if form == 6:
-            return f"/proc/self/cwd/{name}"
-        return name
+        others = ["./{}", "{root}/{}", "d/../{}", ".//{}", "d/{}", "/proc/self/cwd/{}"]
+        form = self.draw.one(["{}"] * 7 + others + ["soft", "hard", "link/x", "new"])
+        return form.format(name, root=self.root)
 
     def file(self):
         if not self.files:
@@ -87,6 +74,9 @@ class Task:
 
     def place(self):
         return self.draw.one([0, 1, 5, 16, 40, 100, 150, 300, 5000])
+
+    def maybe(self):
+        return self.draw.one([None, None, self.place()])
 
     def keep(self, file):
         if file >= 0:
@@ -146,7 +136,8 @@ class Task:
         self.keep(fcntl.fcntl(self.file(), fcntl.F_DUPFD, 20 + self.draw.below(5)))
 
     def send(self):
-        one, other = socket.socketpair(socket.AF_UNIX, self.draw.one([socket.SOCK_STREAM, socket.SOCK_DGRAM]))
+        kind = self.draw.one([socket.SOCK_STREAM, socket.SOCK_DGRAM])
+        one, other = socket.socketpair(socket.AF_UNIX, kind)
         file = self.file()
         passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file]))]
         one.sendmsg([b"x"], passed)
@@ -190,7 +181,7 @@ class Task:
         os.pwrite(self.file(), bytes(self.size()), self.place())
 
     def pwritev(self):
-        flags = self.draw.one([0, 0x10, 0x20, 2])
+        flags = self.draw.one([0, RWF_APPEND, RWF_NOAPPEND, RWF_DSYNC])
         os.pwritev(self.file(), [bytes(self.size())], self.place(), flags)
 
     def preadv(self):
@@ -198,24 +189,23 @@ class Task:
 
     def at_position(self):
         if self.draw.often(50):
-            os.preadv(self.file(), [bytearray(self.size())], 2**64 - 1 if False else -1)
+            os.preadv(self.file(), [bytearray(self.size())], -1)
         else:
-            os.pwritev(self.file(), [bytes(self.size())], -1, self.draw.one([0, 0x10, 0x20]))
+            os.pwritev(self.file(), [bytes(self.size())], -1, self.draw.one([0, RWF_APPEND]))
 
     def sendfile(self):
-        os.sendfile(self.file(), self.file(), self.draw.one([None, None, self.place()]), self.size())
+        os.sendfile(self.file(), self.file(), self.maybe(), self.size())
 
     def copy(self):
-        ways = [(None, None), (self.place(), None), (None, self.place()), (self.place(), self.place())]
-        source, target = self.draw.one(ways)
+        source, target = self.maybe(), self.maybe()
         os.copy_file_range(self.file(), self.file(), self.size(), source, target)
 
     def splice(self):
         end, start = os.pipe()
         try:
-            got = os.splice(self.file(), start, self.size(), self.draw.one([None, None, self.place()]))
+            got = os.splice(self.file(), start, self.size(), self.maybe())
             if got and self.draw.often(70):
-                os.splice(end, self.file(), got, None, self.draw.one([None, None, self.place()]))
+                os.splice(end, self.file(), got, None, self.maybe())
         finally:
             os.close(end)
             os.close(start)
@@ -241,7 +231,8 @@ class Task:
 
     def allocate_mode(self):
         mode = self.draw.one([0, 1, 3, 0x10, 0x11, 8, 0x20])
-        syscall(285, self.file(), mode, self.draw.one([0, 4096, self.place()]), self.draw.one([4096, 100]))
+        start, size = self.draw.one([0, 4096, self.place()]), self.draw.one([4096, 100])
+        syscall(FALLOCATE, self.file(), mode, start, size)
 
     def show(self):
         if self.draw.often(60):
@@ -254,8 +245,6 @@ class Task:
         fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) ^ APPEND)
 
     def map(self):
-        import mmap
-
         with mmap.mmap(self.file(), 8) as memory:
             memory[:4] = b"abcd"
 
@@ -297,7 +286,15 @@ class Task:
             return
         seed = self.draw.below(2**31)
         files = ",".join(map(str, self.files))
-        words = [sys.executable, "-SEsB", __file__, str(seed), files, str(self.depth + 1), self.root]
+        words = [
+            sys.executable,
+            "-SEsB",
+            __file__,
+            str(seed),
+            files,
+            str(self.depth + 1),
+            self.root,
+        ]
         pid = os.posix_spawn(sys.executable, words, os.environ)
         if self.draw.often(60):
             os.waitpid(pid, 0)

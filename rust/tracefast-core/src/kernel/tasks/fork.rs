@@ -69,6 +69,18 @@ impl Tasks {
     /// Returns the number of the new task.
     pub(crate) fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
         let (parent, _) = self.identity(task);
+        let child = self.returned(task, parent, child, flags);
+        self.rule_out(parent);
+        child
+    }
+
+    fn returned(
+        &mut self,
+        task: TaskRef,
+        parent: u32,
+        child: Option<i32>,
+        flags: u32,
+    ) -> Option<u32> {
         let at = self.forking.iter().position(|forking| forking.parent == parent);
         let forking = at.and_then(|at| self.forking.remove(at));
         let seen = forking.as_ref().and_then(|forking| forking.child);
@@ -93,6 +105,9 @@ impl Tasks {
             self.hide_from(task, flags);
         }
         if self.has_foreign_children(task, tid) {
+            if let Some((_, guess)) = seen.and_then(|(_, id)| self.end_guess(id)) {
+                guess.end(&mut self.files);
+            }
             return Some(self.forked_elsewhere(task, tid, flags, seen));
         }
         // The child was taken for that of another call, whose own child has not appeared yet.

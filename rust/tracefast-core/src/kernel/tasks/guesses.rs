@@ -14,6 +14,8 @@ use crate::kernel::transfers::position::Position;
 /// What a child got from the task that is taken for its parent.
 #[derive(Debug)]
 pub(crate) struct Guess {
+    /// Numbers of its possible parents.
+    parents: Vec<u32>,
     table: FdTable,
     directories: Directories,
     /// It has started a program since.
@@ -36,14 +38,13 @@ impl Tasks {
         self.slots.iter().position(|slot| slot.as_ref().is_some_and(|task| task.id == id))
     }
 
-    /// The fd tables of tasks in calls that make a task, whose children have not appeared.
-    pub(crate) fn possible_parents(&self) -> Vec<usize> {
+    /// Numbers of the tasks in calls that make a task, whose children have not appeared.
+    pub(crate) fn possible_parents(&self) -> Vec<u32> {
         if self.forking.len() < 2 {
             return Vec::new();
         }
         let open = self.forking.iter().filter(|forking| forking.child.is_none());
-        let parents = open.filter_map(|forking| self.by_number(forking.parent));
-        parents.filter_map(|at| Some(self.task(at)?.table)).collect()
+        open.map(|forking| forking.parent).collect()
     }
 
     /// The descriptions that only some of these fd tables have under a number.
@@ -59,10 +60,11 @@ impl Tasks {
         same.filter(|same| same.len() < tables.len()).map(|same| same[0]).collect()
     }
 
-    /// The child may be that of any task with one of these fd tables.
+    /// The child may be that of any of these tasks.
     #[cold]
-    pub(crate) fn guess(&mut self, child: TaskRef, mut parents: Vec<usize>) {
-        let some = self.only_some(&mut parents);
+    pub(crate) fn guess(&mut self, child: TaskRef, parents: Vec<u32>) {
+        let of = parents.iter().filter_map(|&parent| self.task(self.by_number(parent)?));
+        let some = self.only_some(&mut of.map(|task| task.table).collect());
         let mut unseen = UnseenMoves::default();
         for (fd, file) in some {
             if self.files.at(file).is_some_and(|open| open.position != Position::None) {
@@ -71,6 +73,7 @@ impl Tasks {
         }
         let Some(task) = self.slots[child].as_mut() else { return };
         task.guess = Some(Box::new(Guess {
+            parents,
             table: self.tables.items[task.table].1.copy(&mut self.files),
             directories: self.directories.items[task.directory].1.clone(),
             started: false,
@@ -78,10 +81,25 @@ impl Tasks {
         }));
     }
 
-    fn end_guess(&mut self, id: u32) -> Option<(TaskRef, Box<Guess>)> {
+    /// Takes out the guess about the task with this number.
+    pub(crate) fn end_guess(&mut self, id: u32) -> Option<(TaskRef, Box<Guess>)> {
         let child = self.by_number(id)?;
         let guess = self.slots[child].as_mut()?.guess.take()?;
         Some((child, guess))
+    }
+
+    /// The call of this task has returned: what was taken for the child of another call is not its.
+    pub(crate) fn rule_out(&mut self, parent: u32) {
+        for at in 0..self.forking.len() {
+            let Some((_, child)) = self.forking[at].child else { continue };
+            let Some(child_at) = self.by_number(child) else { continue };
+            let guess = self.slots[child_at].as_mut().and_then(|task| task.guess.as_mut());
+            let Some(guess) = guess else { continue };
+            guess.parents.retain(|&possible| possible != parent);
+            if guess.parents == [self.forking[at].parent] {
+                self.guessed_right(child);
+            }
+        }
     }
 
     /// The call has returned the child that was taken for its own.
