@@ -251,8 +251,12 @@ fn known_of_both(
     let places = |known| matches!(known, OffsetKnown::Exact | OffsetKnown::Assumed);
     if counts(one) && places(other) {
         block.clear(row, C::Offset);
+        if block.rows.access[row] != Access::Eof as u8 {
+            block.clear(row, C::Access);
+        }
     } else if places(one) && counts(other) {
         block.clear(row, C::Offset2);
+        block.clear(row, C::Access2);
     } else {
         return [one, other].into_iter().max_by_key(|&known| known as u8);
     }
