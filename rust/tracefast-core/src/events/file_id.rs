@@ -15,46 +15,56 @@ use xxhash_rust::xxh3::xxh3_64;
 /// ```
 #[inline]
 pub fn file_id(name: &[u8]) -> u64 {
-    if is_normal(name) { xxh3_64(name) } else { xxh3_64(&normal(name, true)) }
+    file_id_and_up(name).0
 }
 
 /// The same, and whether a component of the path is `..`, as [`leads_up`] gives it.
 #[inline]
 pub(crate) fn file_id_and_up(name: &[u8]) -> (u64, bool) {
-    if is_normal(name) {
-        (xxh3_64(name), false)
-    } else {
-        (xxh3_64(&normal(name, true)), leads_up(name))
-    }
+    if is_normal(name) { (xxh3_64(name), false) } else { normal_id(name, true) }
 }
 
 /// The same, but `d/../x` is not `x`: the two may be different files.
-pub(crate) fn name_id(name: &[u8]) -> u64 {
-    if is_normal(name) { xxh3_64(name) } else { xxh3_64(&normal(name, false)) }
+#[inline]
+pub(crate) fn name_id_and_up(name: &[u8]) -> (u64, bool) {
+    if is_normal(name) { (xxh3_64(name), false) } else { normal_id(name, false) }
 }
 
 /// Whether a component of the path is `..`. `/..` at the start is the root directory itself.
+#[inline]
 pub(crate) fn leads_up(path: &[u8]) -> bool {
-    !is_normal(path) && {
-        let mut parts = path
-            .split(|&b| b == b'/')
-            .skip_while(|part| path.starts_with(b"/") && [&b""[..], b".", b".."].contains(part));
-        parts.any(|part| part == b"..")
-    }
+    !is_normal(path) && has_parent(path)
 }
 
-/// Whether the name has no `//`, no component that starts with a dot, and no slash at its end. Most
-/// names are like this.
+#[inline(never)]
+fn has_parent(path: &[u8]) -> bool {
+    let rooted = path.starts_with(b"/");
+    let mut parts =
+        path.split(|&b| b == b'/').skip_while(|part| rooted && matches!(*part, [] | b"." | b".."));
+    parts.any(|part| part == b"..")
+}
+
+/// Whether the name has no component that is empty, `.` or `..`. Most names are like this.
 #[inline]
 fn is_normal(name: &[u8]) -> bool {
     let [first, .., last] = name else { return name != b"." };
-    *first != b'.' && *last != b'/' && !has_slash_and_dot(name)
+    *last != b'/' && (*first != b'.' || !starts_with_dots(name)) && !has_dots(name)
 }
 
-/// Whether a slash is followed by a slash or a dot, which differ in the last bit only. Eight places
-/// are looked at together.
+/// Whether the first component is empty, `.` or `..`. Other names that start with a dot are usual:
+/// `.venv`, `.cache`.
 #[inline]
-fn has_slash_and_dot(name: &[u8]) -> bool {
+fn starts_with_dots(path: &[u8]) -> bool {
+    matches!(
+        path,
+        [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..]
+    )
+}
+
+/// Whether a slash is followed by such a component. Eight places are looked at together: a slash is
+/// followed by a slash or a dot, which differ in the last bit only.
+#[inline]
+fn has_dots(name: &[u8]) -> bool {
     const ONES: u64 = u64::MAX / 255;
     const SLASHES: u64 = ONES * b'/' as u64;
     let found = |at: usize| {
@@ -64,36 +74,86 @@ fn has_slash_and_dot(name: &[u8]) -> bool {
         };
         // A byte of this is zero where both match.
         let unlike = (word(at) ^ SLASHES) | ((word(at + 1) | ONES) ^ SLASHES);
-        unlike.wrapping_sub(ONES) & !unlike & (ONES << 7) != 0
+        let matches = unlike.wrapping_sub(ONES) & !unlike & (ONES << 7);
+        matches != 0 && has_dots_at(&name[at..], matches)
     };
     let Some(last) = name.len().checked_sub(9) else {
-        return name.windows(2).any(|pair| pair[0] == b'/' && pair[1] | 1 == b'/');
+        let mut slashes = (0..name.len()).filter(|&at| name[at] == b'/');
+        return slashes.any(|at| starts_with_dots(&name[at + 1..]));
     };
     (0..last).step_by(8).any(found) || found(last)
 }
 
-/// The name without empty and `.` components; `up`: without `..` and the component before it.
-#[cold]
-fn normal(name: &[u8], up: bool) -> Vec<u8> {
-    let rooted = name.starts_with(b"/");
-    let mut parts: Vec<&[u8]> = Vec::new();
+/// Whether it is so at one of the matches: the highest bits of bytes.
+fn has_dots_at(name: &[u8], mut matches: u64) -> bool {
+    while matches != 0 {
+        let at = matches.trailing_zeros() as usize / 8;
+        // A borrow may have set the bit of a place above a match.
+        if name[at] == b'/' && starts_with_dots(&name[at + 1..]) {
+            return true;
+        }
+        matches &= matches - 1;
+    }
+    false
+}
+
+/// Names of up to so many bytes are rewritten on the stack.
+const SHORT: usize = 256;
+
+/// The identity of a name that may not be normal, and whether it leads up.
+#[inline(never)]
+fn normal_id(name: &[u8], up: bool) -> (u64, bool) {
+    let (mut short, mut long);
+    let out: &mut [u8] = if name.len() <= SHORT {
+        short = [0; SHORT];
+        &mut short
+    } else {
+        long = vec![0; name.len()];
+        &mut long
+    };
+    let (len, leads_up) = normal(name, up, out);
+    (xxh3_64(&out[..len]), leads_up)
+}
+
+/// Writes the name without empty and `.` components; `up`: without `..` and the component before
+/// it. Returns the length, which is at most that of the name, and whether the name leads up.
+#[inline]
+fn normal(name: &[u8], up: bool, out: &mut [u8]) -> (usize, bool) {
+    let root = usize::from(name.starts_with(b"/"));
+    out[..root].fill(b'/');
+    // `..` removes nothing before `floor`.
+    let (mut len, mut floor, mut leads_up) = (root, root, false);
     for part in name.split(|&b| b == b'/') {
-        match (part, parts.last()) {
-            ([] | b".", _) => {}
-            (b"..", None) if rooted => {}
-            (b"..", Some(&last)) if up && last != b".." => {
-                parts.pop();
+        let parent = match part {
+            [] | b"." => continue,
+            part => part == b"..",
+        };
+        if parent {
+            if root == 1 && len == root {
+                continue;
             }
-            _ => parts.push(part),
+            leads_up = true;
+            if up && len > floor {
+                let slash = out[floor..len].iter().rposition(|&b| b == b'/');
+                len = floor + slash.unwrap_or(0);
+                continue;
+            }
+        }
+        if len > root {
+            out[len] = b'/';
+            len += 1;
+        }
+        out[len..len + part.len()].copy_from_slice(part);
+        len += part.len();
+        if parent {
+            floor = len;
         }
     }
-    let mut out = parts.join(&b'/');
-    if rooted {
-        out.insert(0, b'/');
-    } else if out.is_empty() && !name.is_empty() {
-        out.push(b'.');
+    if len == 0 && !name.is_empty() {
+        out[0] = b'.';
+        len = 1;
     }
-    out
+    (len, leads_up)
 }
 
 #[cfg(test)]
@@ -121,6 +181,22 @@ mod tests {
         for name in [&b"/a/.b"[..], b"..", "pipe:[1]".as_bytes(), b"", b"/", b".x/a...", b"a/b.."] {
             assert_eq!(file_id(name), xxh3_64(name), "{}", String::from_utf8_lossy(name));
         }
+        let long = [&b"/abc".repeat(100)[..], b"/../d"].concat();
+        assert_eq!(file_id(&long), xxh3_64(&[&b"/abc".repeat(99)[..], b"/d"].concat()));
+    }
+
+    #[test]
+    fn names_of_hidden_files_are_left_as_they_are() {
+        for name in [&b".a"[..], b"..a/b", b"/.venv/bin/python", b"/a/..b/.../c", b"/a/b/c/d/.ee"] {
+            assert!(is_normal(name), "{}", String::from_utf8_lossy(name));
+        }
+        for at in 0..40 {
+            let mut name = vec![b'a'; 44];
+            name[at..at + 3].copy_from_slice(b"/..");
+            assert!(is_normal(&name), "{at}");
+            name[at + 3] = b'/';
+            assert!(!is_normal(&name), "{at}");
+        }
     }
 
     #[test]
@@ -132,8 +208,8 @@ mod tests {
             name[at + 1] = b'-';
             assert!(is_normal(&name), "{at}");
         }
-        assert_eq!(name_id(b"./a//../b"), xxh3_64(b"a/../b"));
-        assert_eq!(name_id(b"/../b"), xxh3_64(b"/b"));
+        assert_eq!(name_id_and_up(b"./a//../b"), (xxh3_64(b"a/../b"), true));
+        assert_eq!(name_id_and_up(b"/../b"), (xxh3_64(b"/b"), false));
         assert!(leads_up(b"a/../b") && leads_up(b"../b") && leads_up(b"/a/.."));
         assert!(!leads_up(b"/../b") && !leads_up(b"/a..b/..c") && !leads_up(b"./a/.b"));
     }

@@ -1,6 +1,6 @@
 //! Paths: makes them absolute, and finds descriptors by their names in `/proc` and `/dev`.
 
-use crate::events::file_id::{file_id, leads_up, name_id};
+use crate::events::file_id::{file_id_and_up, name_id_and_up};
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
@@ -66,12 +66,12 @@ fn from_directory(
             } else {
                 effect.relative = !rooted;
             }
-            (block.side.put(&joined), file_id(&joined))
+            (block.side.put(&joined), file_id_and_up(&joined))
         }
         // Left as printed, as the log does not show where it starts. A descriptor that the log does
         // not show being opened may have stood for several directories.
         None if at != AT_FDCWD => return,
-        None => (view, file_id(block.text_of(&view))),
+        None => (view, file_id_and_up(block.text_of(&view))),
     };
     put(block, row, second, view, id);
 }
@@ -92,14 +92,14 @@ fn from_root(
         let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
         if path.starts_with(b"/") && !inside {
             let joined = join(&root, &path[1..]);
-            let (view, id) = (block.side.put(&joined), file_id(&joined));
+            let (view, id) = (block.side.put(&joined), file_id_and_up(&joined));
             put(block, row, second, view, id);
         }
     }
 }
 
-fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: u64) {
-    let up = leads_up(block.text_of(&view));
+fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: (u64, bool)) {
+    let (id, up) = id;
     let rows = &mut *block.rows;
     let effect = &mut rows.effect[row];
     let identify = if second { &mut effect.identify2 } else { &mut effect.identify };
@@ -126,12 +126,8 @@ pub(crate) fn unsure_name(block: &BlockRows<'_>, row: usize, second: bool) -> Op
     if !marked {
         return None;
     }
-    name_that_leads_up(block.text_of(view))
-}
-
-#[inline(never)]
-fn name_that_leads_up(path: &[u8]) -> Option<u64> {
-    leads_up(path).then(|| name_id(path))
+    let (id, up) = name_id_and_up(block.text_of(view));
+    up.then_some(id)
 }
 
 /// `base/path`; a leading `./` is left out.
