@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -130,6 +131,32 @@ def check(machine: simulated.Machine, found: Callable[[simulated.Call], Row], st
     check_classes(ended)
 
 
+def check_bursts(machine: simulated.Machine, rows: pl.DataFrame) -> int:
+    """The calls of a burst covered what the model says, each byte once. Returns how many calls."""
+    calls = {(call.task.tid, call.line): call for call in machine.calls}
+    bases: dict[int, int] = {}
+    overlapping: dict[int, list[simulated.Call]] = {}
+    count = 0
+    for row in rows.iter_rows(named=True):
+        if row["name"] == "offset-burst":
+            found = overlapping[row["ofd"]][-row["ret"] :]
+            spans = sorted((call.offset, call.offset + call.ret) for call in found)
+            assert len(spans) == row["ret"]
+            base = spans[0][0] - row["offset"]
+            assert spans[-1][1] - row["offset2"] == base
+            # Offsets of a description that has appended may count from the end of its file.
+            exact = row["offset_known"] == "exact"
+            assert base == 0 if exact else bases.setdefault(row["ofd"], base) == base
+            assert all(before[1] == after[0] for before, after in pairwise(spans))
+            count += len(spans)
+        elif row["offset_known"] == "ambiguous" and (row["bytes"] or 0) > 0:
+            overlapping.setdefault(row["ofd"], []).append(calls[row["tid"], row["line"]])
+        elif row["offset_known"] == "relative":
+            base = calls[row["tid"], row["line"]].offset - row["offset"]
+            assert bases.setdefault(row["ofd"], base) == base
+    return count
+
+
 @contextmanager
 def shown(*logs: Path) -> Iterator[None]:
     """Print the logs with what is wrong of them."""
@@ -145,9 +172,11 @@ def check_whole(numbers: list[int], folder: Path) -> None:
     machine = simulated.Machine(numbers)
     log = folder / "made.strace"
     log.write_text("\n".join(machine.lines) + "\n")
-    found = rows_by_begin(read_rows(log))
+    rows = read_rows(log)
+    found = rows_by_begin(rows)
     with shown(log):
         check(machine, lambda call: found[call.task.tid, call.line], strict=True)
+        check_bursts(machine, rows)
 
 
 def check_separate(numbers: list[int], folder: Path) -> None:
@@ -237,6 +266,17 @@ def test_the_simulation_does_what_it_says() -> None:
     ):
         assert part in text
     assert uncertain > 20
+
+
+def test_the_simulation_has_bursts(tmp_path: Path) -> None:
+    log = tmp_path / "made.strace"
+    count = 0
+    for seed in range(40):
+        chance = random.Random(seed)
+        machine = simulated.Machine([chance.randrange(10_000) for _ in range(900)])
+        log.write_text("\n".join(machine.lines) + "\n")
+        count += check_bursts(machine, read_rows(log))
+    assert count > 20
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")

@@ -140,7 +140,12 @@ COLUMNS: Final = (
         "Position at which the transfer started; null where it is not known (`offset_known`).",
         unit="bytes",
     ),
-    columns("offset2", "int64", "The same for the destination of a two-sided call.", unit="bytes"),
+    columns(
+        "offset2",
+        "int64",
+        "The same for the destination of a two-sided call; of a notice `offset-burst`, the end.",
+        unit="bytes",
+    ),
     columns(
         "offset_known",
         "dictionary",

@@ -15,7 +15,8 @@ def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
 
     It does if no other call used the position meanwhile, and if what came before is known: a group
     of overlapping transfers leaves the position after all of them; one with a seek inside leaves
-    it open until the next seek that nothing overlaps. What an append leaves depends on the file.
+    it open until the next seek that nothing overlaps, and so does one with a copy, which does not
+    wait for the others. What an append leaves depends on the file.
     """
     groups: dict[Description, list[Call]] = {}
     for call in machine.calls:
@@ -32,6 +33,8 @@ def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
             yield from ((call, known and len(group) == 1) for call in group)
             movers = [call for call in group if call.moves]
             loose = [call for call in movers if call.kind == "seek" or call.appends]
+            if len(group) > 1:
+                loose += [call for call in movers if call.name == "sendfile"]
             if loose:
                 known = len(movers) == len(group) == 1 and loose[0].kind == "seek"
 

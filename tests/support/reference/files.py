@@ -15,6 +15,8 @@ TRANSFERS = {"sendfile", "splice"}
 OPENS = {"openat", "creat"}
 STATS = {"newfstatat", "statx", "access", "readlinkat", "statfs", "fgetxattr"}
 WORST = ["exact", "relative", "ambiguous", "unknown"]
+# Whose the bytes of a burst of several processes are is not known.
+TOGETHER = "together"
 NO_OFFSETS = {"pipe", "fifo", "socket", "char", "anon"}
 
 Row = dict[str, object]
@@ -36,6 +38,18 @@ class Access:
     known: str | None = None
     cls: str | None = None
     gap: int | None = None
+    burst: Burst | None = None
+    row_index: int = -1
+
+    def __post_init__(self) -> None:
+        self.row_index = self.index
+
+    @property
+    def judged_bytes(self) -> int:
+        """What it moved, if it is known which call of a burst it is."""
+        burst = self.burst
+        known = burst is None or burst.equal or burst.calls[0].cls == "consecutive"
+        return self.row["bytes"] if known else 0
 
     @property
     def moved(self) -> bool:
@@ -68,6 +82,27 @@ class Access:
 
 
 @dataclass
+class Burst:
+    """Calls that overlapped, and a notice says where they began.
+
+    Each follows another one. Which one is not known, and the table does not depend on it: here each
+    follows the one in the row before.
+    """
+
+    calls: list[Access]
+    notice: Row
+    index: int
+
+    @property
+    def equal(self) -> bool:
+        return len({access.row["bytes"] for access in self.calls}) == 1
+
+    @property
+    def several(self) -> bool:
+        return len({access.row["pid"] for access in self.calls}) > 1
+
+
+@dataclass
 class Group:
     """What belongs to one row of the table."""
 
@@ -85,20 +120,28 @@ class Group:
         return (opens or paths or [None])[0]
 
 
-def slow_files(rows: list[Row], scope: str, by: str | None, near: int) -> list[Row]:
+def slow_files(  # noqa: C901 - plain
+    rows: list[Row], scope: str, by: str | None, near: int
+) -> list[Row]:
     """Give the rows of the table, unsorted."""
     groups: dict[tuple, Group] = {}
     waiting: set[tuple] = set()
     proofs: dict[tuple, tuple[int, int]] = {}
     for index, row in enumerate(rows):
-        if row["kind"] == "notice" and None not in (row["ofd"], row["offset"]):
+        if row["name"] == "offset-base" and None not in (row["ofd"], row["offset"]):
             proofs.setdefault((row["source"], row["ofd"]), (index, row["offset"]))
     everything: list[tuple[Group, Access]] = []
+    overlapping: dict[tuple, list[tuple[Group, Access]]] = {}
     for index, row in enumerate(rows):
-        if row["kind"] == "notice" and row["ofd"] is not None:
-            waiting.discard((row["source"], row["ofd"]))
+        key = (row["source"], row["ofd"])
+        if row["name"] == "offset-base" and None not in (row["ofd"], row["offset"]):
+            waiting.discard(key)
+        if row["name"] == "offset-burst" and row["ofd"] is not None:
+            _burst(overlapping.pop(key, []), row, index, proofs, waiting)
         if row["kind"] not in ("syscall", "aio") or row["status"] == "injected":
             continue
+        if row["name"] == "lseek" and row["ret"] is not None and row["ret"] >= 0:
+            overlapping.pop(key, None)
         for side in (1, 2) if row["name"] in TRANSFERS else (1,):
             group = _group(groups, row, side, by)
             if group is None:
@@ -113,6 +156,7 @@ def slow_files(rows: list[Row], scope: str, by: str | None, near: int) -> list[R
             access.cls = row["access" + end]
             group.accesses.append(access)
             everything.append((group, access))
+            _overlaps(overlapping, group, access)
     _classify(everything, scope)
     homes = _homes(rows)
     kept = _adopted(list(groups.values()), homes)
@@ -174,10 +218,52 @@ def _homes(rows: list[Row]) -> dict[tuple, int]:
     return {key: file for key, file in homes.items() if file is not None}
 
 
+def _overlaps(overlapping: dict[tuple, list], group: Group, access: Access) -> None:
+    """Collect calls of one direction that overlap, with nothing between them."""
+    key = (access.row["source"], access.ofd)
+    two_sided = access.row["name"] in TRANSFERS
+    if not access.done or access.ofd is None:
+        return
+    before = overlapping.get(key, [])
+    moved = [one.way for _, one in before if one.moved]
+    ways = (moved or [one.way for _, one in before])[:1]
+    if access.known == "ambiguous" and access.offset is None and not two_sided:
+        if access.moved and moved and ways != [access.way]:
+            before = []
+        overlapping[key] = [*before, (group, access)]
+    elif access.moved and ways == [access.way]:
+        del overlapping[key]
+
+
+def _burst(
+    found: list[tuple[Group, Access]], notice: Row, index: int, proofs: dict, waiting: set
+) -> None:
+    """Place calls that overlapped, if the notice is about all of them."""
+    calls = [access for _, access in found if access.moved]
+    start, end = notice["offset"], notice["offset2"]
+    if (
+        not calls
+        or None in (start, end)
+        or len({id(group) for group, _ in found}) > 1
+        or len(calls) != notice["ret"]
+        or sum(access.row["bytes"] for access in calls) != end - start
+        or notice["offset_known"] not in ("exact", "relative")
+    ):
+        return
+    burst = Burst(calls, notice, index)
+    for access in calls:
+        access.burst, access.offset, access.index = burst, start, index
+        _locate(access, proofs, waiting)
+        start += access.row["bytes"]
+    for _, access in found:
+        if not access.moved:
+            access.known = None
+
+
 def _locate(access: Access, proofs: dict, waiting: set) -> None:
     row = access.row
     key = (row["source"], access.ofd)
-    known = row["offset_known"]
+    known = row["offset_known"] if access.burst is None else access.burst.notice["offset_known"]
     proof = proofs.get(key)
     if proof is not None and proof[0] < access.index and known == "relative":
         known = "exact"
@@ -194,7 +280,7 @@ def _locate(access: Access, proofs: dict, waiting: set) -> None:
     access.known = known
 
 
-def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:  # noqa: C901 - plain
+def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:  # noqa: C901, PLR0912 - plain
     """Find classes and gaps, and mark the ends of file."""
     last: dict[tuple, Access | str] = {}
     for group, access in everything:
@@ -210,10 +296,16 @@ def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:  # no
             stream = (group.key, access.way)
         before = last.get(stream)
         here = there = None
+        burst = access.burst
+        if burst is not None and scope == "file" and not _whole(everything, group, burst):
+            access.cls = None
+            last[stream] = Access(row, access.index, access.way, access.ofd, None)
+            continue
         if access.place is not None:
             here = access.place_at(access.index, access.offset)
         if before is not None and before.place is not None:
-            there = before.place_at(access.index, before.offset + before.row["bytes"])
+            at = access.row_index if before.burst is not burst else access.index
+            there = before.place_at(at, before.offset + before.row["bytes"])
         if here is not None and there is not None and here[0] == there[0]:
             access.gap = here[1] - there[1]
         if scope == "file":
@@ -223,10 +315,26 @@ def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:  # no
             elif access.gap is not None:
                 gap = access.gap
                 access.cls = "consecutive" if gap == 0 else "forward" if gap > 0 else "backward"
+        elif burst is not None:
+            access.cls = burst.notice["access"] if access is burst.calls[0] else "consecutive"
         if access.cls not in ("first", "consecutive", "forward", "backward"):
+            access.cls = None
+        if burst is not None and burst.calls[0].cls is None and not burst.equal:
             access.cls = None
         last[stream] = access
     _chain(everything, scope)
+
+
+def _whole(everything: list[tuple[Group, Access]], group: Group, burst: Burst) -> bool:
+    """Whether no other access to the file came between."""
+    first, way = burst.calls[0].row_index, burst.calls[0].way
+    among = [
+        access
+        for owner, access in everything
+        if owner is group and access.moved and access.way == way
+        if first <= access.row_index < burst.index
+    ]
+    return len(among) == len(burst.calls)
 
 
 def _chain(everything: list[tuple[Group, Access]], scope: str) -> None:
@@ -433,10 +541,11 @@ def _data(way: str, calls: list[Access], runs: list[int], size: int | None, near
     for access in placed:
         space, start = access.place
         span = range(start, start + access.row["bytes"])
-        spaces[space][access.row["pid"]].update(span)
-    unions = {space: set().union(*pids.values()) for space, pids in spaces.items()}
-    unique = sum(map(len, unions.values()))
-    shared = sum(len(own) for pids in spaces.values() for own in pids.values()) - unique
+        together = access.burst is not None and access.burst.several
+        spaces[space][TOGETHER if together else access.row["pid"]].update(span)
+    unique = sum(len(set().union(*pids.values())) for pids in spaces.values())
+    owned = [[own for pid, own in of.items() if pid != TOGETHER] for of in spaces.values()]
+    shared = sum(sum(map(len, sets)) - len(set().union(*sets)) for sets in owned)
     places_known = bool(placed) or (not moved and total([a.row["bytes"] for a in done]) is not None)
     placed_bytes = sum(a.row["bytes"] for a in placed)
     sizes = [a.row["bytes"] for a in done if a.row["bytes"] is not None]
@@ -470,7 +579,7 @@ def _data(way: str, calls: list[Access], runs: list[int], size: int | None, near
         ),
         "_random_share": share(len(straight), len(judged)),
         "_random_bytes_share": share(
-            sum(a.row["bytes"] for a in straight), sum(a.row["bytes"] for a in judged)
+            sum(a.judged_bytes for a in straight), sum(a.judged_bytes for a in judged)
         ),
         "_runs": len(runs),
         "_run_bytes_median": rank(runs, 50),

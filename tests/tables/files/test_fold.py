@@ -58,27 +58,69 @@ def event(draw):
         "source": draw(st.sampled_from(["log", "log", "log", "other"])),
     }
     if kind == "notice":
-        row["name"] = "offset-base"
+        row["name"] = draw(st.sampled_from(["offset-base", "offset-burst"]))
     return row
+
+
+@st.composite
+def burst(draw):
+    """Calls that overlapped on one description, and what the model says of them."""
+    first = draw(event()) | {
+        "kind": "syscall",
+        "status": "complete",
+        "ofd": draw(st.integers(0, 3)),
+        "offset": None,
+        "offset_known": "ambiguous",
+        "access": None,
+    }
+    name = draw(st.sampled_from(["read", "write"]))
+    equal = draw(st.booleans())
+    calls = []
+    for _ in range(draw(st.integers(1, 4))):
+        moved = 8 if equal else draw(st.sampled_from([0, 1, 5, 8]))
+        call = first | {"name": name, "ret": moved, "bytes": moved}
+        if draw(st.booleans()):
+            call["pid"] = draw(st.integers(0, 2))
+        calls.append(call)
+    start = draw(st.integers(0, 20))
+    notice = first | {
+        "kind": "notice",
+        "name": "offset-burst",
+        "ret": sum(call["bytes"] > 0 for call in calls),
+        "offset": start,
+        "offset2": start + sum(call["bytes"] for call in calls),
+        "offset_known": draw(st.sampled_from(["exact", "exact", "relative", "ambiguous"])),
+        "access": draw(maybe(st.sampled_from(CLASSES))),
+    }
+    rows = [*calls, notice]
+    if draw(st.integers(0, 3)) == 0:
+        rows.insert(draw(st.integers(0, len(rows))), draw(event()))
+    return rows
+
+
+@st.composite
+def events(draw, most=40):
+    parts = draw(st.lists(st.one_of(event().map(lambda row: [row]), burst()), max_size=most))
+    return [row for part in parts for row in part]
 
 
 @pytest.mark.parametrize("by", [None, "process", "open"])
 @pytest.mark.parametrize("scope", ["stream", "file"])
 @settings(max_examples=200, deadline=None)
-@given(rows=st.lists(event(), max_size=40), near=st.sampled_from([0, 3, 10, 131072]))
+@given(rows=events(), near=st.sampled_from([0, 3, 10, 131072]))
 def test_every_column_is_that_of_the_slow_table(scope, by, rows, near):
     table = summed(_core.Files(scope=scope, by=by, near=near), frame(rows, NEEDED))
     near_enough(plain(table), sorted(slow_files(rows, scope, by, near), key=repr))
 
 
 @settings(max_examples=100, deadline=None)
-@given(rows=st.lists(event(), max_size=40), cuts=st.lists(st.integers(0, 40), max_size=6))
+@given(rows=events(), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
     check_cuts(_core.Files, frame(rows, NEEDED), cuts)
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows=st.lists(event(), max_size=30))
+@given(rows=events(most=30))
 def test_text_in_any_layout_gives_the_same_table(rows):
     events = frame(rows, NEEDED)
     check_layouts(_core.Files, tf.files, events)

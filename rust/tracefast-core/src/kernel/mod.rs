@@ -60,7 +60,8 @@
 //! A wrong offset is worse than none.
 //!
 //! - Calls that overlap on one description are `ambiguous`. When the last of them has ended, the
-//!   position is known again if their order does not matter (`transfers/position.rs`).
+//!   position is known again if their order does not matter (`transfers/position.rs`), and a row
+//!   named `offset-burst` says what they covered together (`transfers/burst.rs`).
 //! - A description that is older than the log has an unknown position. Its offsets are `relative`
 //!   to its first access until something proves where that was; the proof is a row of its own,
 //!   `offset-base`, and earlier rows stay as they are.

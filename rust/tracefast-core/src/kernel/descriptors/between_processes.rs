@@ -32,6 +32,12 @@ impl Kernel {
         let other = process.and_then(|tid| self.tasks.by_tid(tid));
         let file = other.and_then(|other| self.tasks.table(other).get(target));
         self.tasks.taken(other);
+        if let Some(open) = file.and_then(|file| self.tasks.files.get(file))
+            && !open.in_progress.is_empty()
+        {
+            // A call of a process that had it alone has taken no lock: fdget_pos in fs/file.c.
+            open.in_progress.pass(None, false);
+        }
         self.receive(task, fd, file, true);
         self.show(task, fd, row, block);
     }

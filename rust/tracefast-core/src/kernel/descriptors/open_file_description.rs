@@ -8,6 +8,7 @@ use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::Moment;
+use crate::kernel::transfers::burst::BurstStart;
 use crate::kernel::transfers::position::{CallsInProgress, Position, Stream};
 
 /// Index in [`OpenFileDescriptions`]. It is used again.
@@ -37,6 +38,8 @@ pub(crate) struct OpenFileDescription {
     pub streams: [Stream; 2],
     /// Calls under way that move the position.
     pub in_progress: CallsInProgress,
+    /// Those of them that have moved data.
+    pub burst: BurstStart,
     /// Writes go to the end of the file (`O_APPEND`).
     pub append: bool,
     /// It is older than the log, or was opened by a call that was not traced.
@@ -90,6 +93,7 @@ impl OpenFileDescription {
             position: Position::None,
             streams: [Stream::Fresh; 2],
             in_progress: CallsInProgress::default(),
+            burst: BurstStart::default(),
             append: false,
             inherited: false,
             unsure: false,

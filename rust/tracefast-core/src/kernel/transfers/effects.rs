@@ -32,6 +32,9 @@ impl Kernel {
         if op == Op::Seek {
             if let Some(file) = files[0] {
                 base = self.seek(row, block, file, held[0], failed);
+                if failed || made_up {
+                    self.burst(row, block, false, file);
+                }
             }
         } else if motion != Motion::None {
             let interrupted = block.rows.status[row] == Status::Interrupted as u8;
@@ -69,7 +72,30 @@ impl Kernel {
     fn notice(&self, row: usize, block: &mut BlockRows<'_>, second: bool, base: i64) {
         let missing = self.tasks.files.missing_calls();
         if !(missing.filtered || missing.hidden) {
-            notice(block, row, second, base);
+            let notice = notice(block, row, second, "offset-base");
+            block.rows.offset[notice] = base;
+            block.set(notice, C::Offset);
+        }
+    }
+
+    /// The row was perhaps the last one of a burst: what that covered is known.
+    #[cold]
+    fn burst(&mut self, row: usize, block: &mut BlockRows<'_>, second: bool, file: DescriptionRef) {
+        let missing = self.tasks.files.missing_calls();
+        let Some(open) = self.tasks.files.get(file) else { return };
+        let missing = missing.may_move(open);
+        let Some(burst) = open.end_burst(missing) else { return };
+        let notice = notice(block, row, second, "offset-burst");
+        let rows = &mut *block.rows;
+        [rows.offset[notice], rows.offset2[notice]] = burst.span;
+        rows.offset_known[notice] = burst.known as u8;
+        rows.ret[notice] = burst.calls.into();
+        for column in [C::Offset, C::Offset2, C::OffsetKnown, C::Ret] {
+            block.set(notice, column);
+        }
+        if let Some(access) = burst.access {
+            block.rows.access[notice] = access as u8;
+            block.set(notice, C::Access);
         }
     }
 
@@ -123,6 +149,9 @@ impl Kernel {
         put_found(block, row, second, found);
         if let Some(base) = found.base {
             self.notice(row, block, second, base);
+        }
+        if found.burst {
+            self.burst(row, block, second, file);
         }
         found.known
     }
@@ -336,10 +365,10 @@ pub(crate) fn put_found(block: &mut BlockRows<'_>, row: usize, second: bool, fou
     rows.valid[row] = valid;
 }
 
-/// Adds a row that shows where the relative offsets of the description count from.
-fn notice(block: &mut BlockRows<'_>, of: usize, second: bool, base: i64) {
+/// Adds a row that says something about the description of the row.
+fn notice(block: &mut BlockRows<'_>, of: usize, second: bool, name: &str) -> usize {
     block.write_shown(of);
-    let row = block.insert(of, EventKind::Notice, Some("offset-base"));
+    let row = block.insert(of, EventKind::Notice, Some(name));
     let rows = &mut *block.rows;
     let (from, to) = if second {
         rows.ofd[row] = rows.ofd2[of];
@@ -361,6 +390,5 @@ fn notice(block: &mut BlockRows<'_>, of: usize, second: bool, base: i64) {
             rows.valid[row] |= to.bit();
         }
     }
-    rows.offset[row] = base;
-    rows.valid[row] |= C::Offset.bit();
+    row
 }

@@ -2,10 +2,11 @@
 //!
 //! `effects.rs` reads the effect of a row and writes its columns, `transfer.rs` handles one side of
 //! a transfer, and seeks. `position.rs` has positions, the classes of accesses, and calls that
-//! overlap; `calls_under_way.rs` what calls hold from entry to exit; `aio.rs` submissions whose
+//! overlap; `burst.rs` what those covered together; `calls_under_way.rs` what calls hold from entry to exit; `aio.rs` submissions whose
 //! parts complete later.
 
 pub(crate) mod aio;
+pub(crate) mod burst;
 pub(crate) mod calls_under_way;
 pub(crate) mod effects;
 pub(crate) mod position;

@@ -124,6 +124,8 @@ pub(crate) struct CallsInProgress {
     lost: bool,
     /// Whether reads, and writes, among them moved it.
     moved_by: [bool; 2],
+    /// How many of them moved it.
+    moves: u32,
 }
 
 /// One of these calls, from entry to exit.
@@ -186,7 +188,10 @@ impl CallsInProgress {
         moved: Option<i64>,
         write: bool,
     ) -> CallOverlap {
-        let overlapped = !call_start.alone || self.steps != call_start.steps;
+        // Those that moved nothing displace nobody. Whether one that is still under way does, is not
+        // known.
+        let displaced = self.count > 1 || self.lost || self.moves > 0;
+        let overlapped = displaced && (!call_start.alone || self.steps != call_start.steps);
         self.count = self.count.saturating_sub(1);
         self.record(overlapped, moved, write)
     }
@@ -219,6 +224,7 @@ impl CallsInProgress {
             Some(moved) => {
                 self.moved = self.moved.wrapping_add(moved);
                 self.moved_by[usize::from(write)] |= moved != 0;
+                self.moves = self.moves.saturating_add(u32::from(moved != 0));
             }
             None => self.lost = true,
         }
@@ -230,8 +236,13 @@ impl CallsInProgress {
         CallOverlap { overlapped, total, moved_by: self.moved_by }
     }
 
+    /// How many calls have moved the position since the first of them began, and how far.
+    pub(crate) fn moves(&self) -> (u32, i64) {
+        (self.moves, self.moved)
+    }
+
     fn reset(&mut self) {
-        (self.moved, self.lost, self.moved_by) = (0, false, [false; 2]);
+        (self.moved, self.lost, self.moved_by, self.moves) = (0, false, [false; 2], 0);
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) struct Found {
     pub size: Option<i64>,
     /// Where relative offsets of earlier rows count from, if that is proved.
     pub base: Option<i64>,
+    /// It was the last of calls that overlapped, and moved data.
+    pub burst: bool,
 }
 
 /// Where a transfer begins, as far as it is known.
@@ -207,6 +209,14 @@ fn meet(
         End::Moved(1..) | End::Unknown if (appends || may_append) && side.at == At::Position => {
             None
         }
+        // A copy uses the position without the lock: do_sendfile in fs/read_write.c.
+        End::Moved(1..)
+            if side.at == At::Position
+                && !open.in_progress.is_empty()
+                && (side.copies || !open.takes_turns()) =>
+        {
+            None
+        }
         End::Moved(moved) if side.at == At::Position => Some(moved),
         End::Unknown if side.at == At::Position => None,
         _ => Some(0),
@@ -300,6 +310,9 @@ fn finish(
         End::Moved(bytes) => {
             if positioned {
                 found.put(start);
+                if met.overlapped {
+                    open.see_overlapping(side.write);
+                }
                 let offset = match start {
                     Start::At(offset) => Some(offset),
                     Start::Assumed(at) => Some(Offset::Exact(at)),
@@ -336,7 +349,7 @@ fn finish(
     let overlap = met.overlap;
     if positioned && (side.at == At::Position || overlap.is_some_and(|overlap| overlap.overlapped))
     {
-        settle(open, side, start, overlap);
+        found.burst = settle(open, side, start, overlap);
     }
     if let Some(base) = found.base
         && !open.prove(base)
@@ -513,25 +526,17 @@ fn changed(end: End, start: Start, appends: bool, number: u32) -> Change {
     }
 }
 
-/// Sets the position after the transfer.
-fn settle(open: &mut OpenFileDescription, side: Side, start: Start, overlap: Option<CallOverlap>) {
+/// Sets the position after the transfer. Returns whether this ends a burst.
+fn settle(
+    open: &mut OpenFileDescription,
+    side: Side,
+    start: Start,
+    overlap: Option<CallOverlap>,
+) -> bool {
     match overlap {
         // Others are still under way: the position is known again when the last of them has ended.
         Some(CallOverlap { total: Total::Open, .. }) => {}
-        Some(CallOverlap { overlapped: true, total, moved_by }) => {
-            open.position = match total {
-                Total::Moved(total) => open.position.plus(total),
-                _ => Position::Unknown,
-            };
-            // The last of them ended here, whichever it was, unless a call with an explicit offset
-            // came later.
-            if moved_by[0] != moved_by[1]
-                && let Position::At(spot) = open.position
-                && open.streams[usize::from(moved_by[1])] == Stream::Lost
-            {
-                open.streams[usize::from(moved_by[1])] = Stream::End(spot);
-            }
-        }
+        Some(overlap @ CallOverlap { overlapped: true, .. }) => return open.settle(overlap),
         _ => match (side.end, start) {
             (End::Moved(bytes), Start::At(spot)) if bytes > 0 => {
                 open.position = Position::At(spot.plus(bytes));
@@ -540,6 +545,7 @@ fn settle(open: &mut OpenFileDescription, side: Side, start: Start, overlap: Opt
             _ => {}
         },
     }
+    false
 }
 
 /// A seek, as lseek(2) does.
@@ -598,11 +604,9 @@ fn sought(
     if open.position == Position::None {
         return None;
     }
-    if let Some(CallOverlap { overlapped: true, total, .. }) = overlap {
-        match total {
-            Total::Open => {}
-            Total::Moved(total) => open.position = open.position.plus(total),
-            Total::Lost => open.position = Position::Unknown,
+    if let Some(overlap @ CallOverlap { overlapped: true, .. }) = overlap {
+        if overlap.total != Total::Open {
+            open.settle(overlap);
         }
         return None;
     }

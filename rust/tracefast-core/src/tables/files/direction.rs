@@ -175,6 +175,13 @@ impl Direction {
         }
     }
 
+    /// Counts consecutive calls that moved `bytes` together.
+    pub(crate) fn follow(&mut self, calls: u64, bytes: i64) {
+        self.consecutive += calls;
+        self.straight_bytes = self.straight_bytes.saturating_add(bytes);
+        self.judged_bytes = self.judged_bytes.saturating_add(bytes);
+    }
+
     /// Calls that succeeded and have no class.
     pub(crate) fn unknown(&self) -> u64 {
         let known = [self.first, self.consecutive, self.forward, self.backward, self.eof];

@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 
 use crate::hash::{HashMap, Hasher};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::files::bursts::{self, Bursts, Notice};
 use crate::tables::files::descriptions::Relative;
 use crate::tables::files::direction::DataCall;
 use crate::tables::files::file_types::{self, KnownTypes};
@@ -35,7 +36,7 @@ use crate::tables::packed::Packed;
 /// ```
 #[derive(Debug)]
 pub struct Files {
-    options: Options,
+    pub(crate) options: Options,
     sources: Names,
     kinds: Names,
     pub(crate) file_uses: Vec<FileUse>,
@@ -43,9 +44,11 @@ pub struct Files {
     hasher: Hasher,
     /// The row of the last event: usually the next event has the same.
     last: Option<(Key, u32)>,
-    streams: Streams,
+    pub(crate) streams: Streams,
     /// By source and description.
-    relative: HashMap<(u32, u32), Relative>,
+    pub(crate) relative: HashMap<(u32, u32), Relative>,
+    /// Calls that overlap, until it is known what they covered.
+    pub(crate) bursts: Bursts,
     /// Descriptions that were used before their file or its name was known, and the file found
     /// later.
     nameless: Nameless,
@@ -90,6 +93,18 @@ struct Side {
     offset: Option<i64>,
     known: Option<Known>,
     class: Option<Class>,
+    /// It is one of two.
+    two_sided: bool,
+}
+
+impl Side {
+    /// Whether it may be one of the calls of a burst.
+    fn overlaps(&self) -> bool {
+        self.known == Some(Known::Ambiguous)
+            && self.offset.is_none()
+            && self.ofd.is_some()
+            && !self.two_sided
+    }
 }
 
 /// The source of events that name none.
@@ -108,6 +123,7 @@ impl Files {
             last: None,
             streams: Streams::default(),
             relative: HashMap::default(),
+            bursts: Bursts::default(),
             nameless: Nameless::default(),
             known_types: KnownTypes::default(),
             rings: (0, 0),
@@ -298,7 +314,7 @@ impl Files {
         source: u32,
         file_use: u32,
         direction: usize,
-        side: usize,
+        [side, sides]: [usize; 2],
     ) {
         let call = DataCall {
             ts: columns.ts.get(row),
@@ -316,6 +332,7 @@ impl Files {
             offset: columns.offset[side].get(row),
             known: columns.known.get(row, Known::from_word),
             class: columns.access[side].get(row, Class::from_word),
+            two_sided: sides == 2,
         };
         self.access(&side, &call);
     }
@@ -346,11 +363,26 @@ impl Files {
             }
             (Some(_), Some(_), Place::Exact(_)) => file_use.know(Known::Exact),
             (Some(_), Some(_), _) => file_use.know(Known::Relative),
+            // What they covered together may become known.
+            (Some(Known::Ambiguous), None, _) if side.overlaps() => {}
             (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => file_use.know(known),
             // In a call with two sides, it describes the side that has an offset.
             (Some(_), None, _) => {}
         }
+        let burst = match ofd {
+            Some(ofd) if side.overlaps() => {
+                let way = (side.file_use, side.direction);
+                Some(bursts::overlap(&mut self.bursts, &mut self.file_uses, ofd, way, moved))
+            }
+            Some(ofd) if moved && !self.bursts.is_empty() => {
+                let direction = Some(side.direction);
+                bursts::interrupt(&mut self.bursts, &mut self.file_uses, ofd, direction);
+                None
+            }
+            _ => None,
+        };
         let mut class = side.class;
+        let Some(file_use) = self.file_uses.get_mut(side.file_use as usize) else { return };
         let direction = file_use.direction(side.direction);
         if !moved {
             let ended = class == Some(Class::Eof) || class.is_none() && call.ended();
@@ -376,6 +408,9 @@ impl Files {
         };
         if self.options.scope == Scope::File {
             class = stream.class(place);
+        }
+        if let Some(burst) = burst {
+            burst.add(call, direction.moved.get(), stream.end());
         }
         let gap = place.distance_from(stream.end());
         let over = stream.chain(class, side.file_use, bytes);
@@ -422,10 +457,27 @@ impl RowFold for Files {
                 let relative = self.relative.entry((source, ofd)).or_default();
                 relative.prove(ofd, base, &mut self.file_uses);
             }
+            if let (Act::Burst, Some(ofd)) = (act, ofd) {
+                let notice = Notice {
+                    calls: columns.ret.get(row),
+                    start: base,
+                    end: columns.offset[1].get(row),
+                    known: columns.known.get(row, Known::from_word),
+                    class: columns.access[0].get(row, Class::from_word),
+                };
+                self.end_burst((source, ofd), &notice);
+            }
             return;
         }
         if columns.injected.get(row, |word| word == "injected") == Some(true) {
             return;
+        }
+        if act == Act::Seek
+            && !self.bursts.is_empty()
+            && columns.ret.get(row).is_some_and(|ret| ret >= 0)
+            && let Some(ofd) = columns.ofd[0].get(row)
+        {
+            bursts::interrupt(&mut self.bursts, &mut self.file_uses, (source, ofd), None);
         }
         if act == Act::Ring {
             self.rings.0 += 1;
@@ -439,13 +491,14 @@ impl RowFold for Files {
         if let Some(file_use) = self.touch(columns, row, source, act, 0) {
             self.note(columns, row, file_use, act);
             if let Some(direction) = direction {
-                self.side(columns, row, source, file_use, direction, 0);
+                let sides = if act == Act::Transfer { 2 } else { 1 };
+                self.side(columns, row, source, file_use, direction, [0, sides]);
             }
         }
         if act == Act::Transfer
             && let Some(file_use) = self.touch(columns, row, source, act, 1)
         {
-            self.side(columns, row, source, file_use, WRITE, 1);
+            self.side(columns, row, source, file_use, WRITE, [1, 2]);
         }
     }
 
@@ -453,6 +506,9 @@ impl RowFold for Files {
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         for (direction, stream) in self.streams.all() {
             flush(&mut self.file_uses, direction, stream.run());
+        }
+        for burst in self.bursts.into_values() {
+            burst.give_up(&mut self.file_uses);
         }
         for relative in self.relative.into_values() {
             relative.finish(&mut self.file_uses);
@@ -490,7 +546,7 @@ fn locate(side: &Side, relative: Option<&Relative>) -> Place {
 }
 
 /// Counts a finished chain.
-fn flush(file_uses: &mut [FileUse], direction: usize, run: Option<(u32, i64)>) {
+pub(crate) fn flush(file_uses: &mut [FileUse], direction: usize, run: Option<(u32, i64)>) {
     if let Some((owner, bytes)) = run
         && let Some(file_use) = file_uses.get_mut(owner as usize)
     {

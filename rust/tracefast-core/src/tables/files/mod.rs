@@ -6,6 +6,7 @@
 //! values and ranges. [`Covered`] computes unions of ranges alone, for any groups. [`Darshan`]
 //! counts as Darshan's POSIX module does.
 
+pub(crate) mod bursts;
 pub(crate) mod darshan;
 pub(crate) mod descriptions;
 pub(crate) mod direction;

@@ -25,6 +25,20 @@ impl Place {
         }
     }
 
+    /// Class of an access that moves data here, if the one before it ended at `before`; None if it is
+    /// not known.
+    pub(crate) fn class_after(self, before: Self) -> Option<Class> {
+        if before == Self::Start {
+            // The first access has its class wherever it was.
+            return (self != Self::Lost).then_some(Class::First);
+        }
+        Some(match self.distance_from(before)? {
+            0 => Class::Consecutive,
+            1.. => Class::Forward,
+            _ => Class::Backward,
+        })
+    }
+
     /// The place `bytes` further.
     pub(crate) fn plus(self, bytes: i64) -> Self {
         match self {
@@ -113,15 +127,7 @@ impl Stream {
 
     /// Class of an access that moves data at `place`; None if it is not known.
     pub(crate) fn class(&self, place: Place) -> Option<Class> {
-        if self.state == State::Start {
-            // The first access has its class wherever it was.
-            return (place != Place::Lost).then_some(Class::First);
-        }
-        Some(match place.distance_from(self.end())? {
-            0 => Class::Consecutive,
-            1.. => Class::Forward,
-            _ => Class::Backward,
-        })
+        place.class_after(self.end())
     }
 
     /// Adds an access of the row `owner` to the current chain. Returns the chain that this ends, if

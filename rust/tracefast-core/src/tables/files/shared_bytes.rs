@@ -16,6 +16,8 @@ pub(crate) struct ProcessRanges {
     last: Option<Owned>,
     /// None if there was only one: most files are read once.
     others: Option<Box<Lists>>,
+    /// Ranges of several processes, each byte of one of them. Which one is not known.
+    together: Option<Box<Ranges>>,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +47,11 @@ impl ProcessRanges {
         self.last = Some((pid, start, end));
     }
 
+    /// Adds `start..end`, each byte of it to the ranges of one of several processes.
+    pub(crate) fn insert_together(&mut self, start: i64, end: i64) {
+        self.together.get_or_insert_default().insert(start, end);
+    }
+
     /// All ranges, by process and in order, without overlaps.
     fn merged(&mut self) -> &[Owned] {
         match &mut self.others {
@@ -62,9 +69,13 @@ impl ProcessRanges {
         for &(pid, start, end) in self.merged() {
             other.insert(pid, start.saturating_add(by), end.saturating_add(by));
         }
+        for &(start, end) in self.together.iter_mut().flat_map(|ranges| ranges.merged()) {
+            other.insert_together(start.saturating_add(by), end.saturating_add(by));
+        }
     }
 
-    /// Bytes in the union of all processes, and how much larger the sum over processes is.
+    /// Bytes in the union of all processes, and how much larger the sum over processes is, as far as
+    /// it is known whose they are.
     pub(crate) fn lengths(&mut self) -> (i64, i64) {
         let mut union = Ranges::default();
         let mut sum: i128 = 0;
@@ -72,8 +83,11 @@ impl ProcessRanges {
             sum += i128::from(end) - i128::from(start);
             union.insert(start, end);
         }
-        let union = union.length();
-        (union, i64::try_from(sum - i128::from(union)).unwrap_or(i64::MAX))
+        let shared = sum - i128::from(union.length());
+        for &(start, end) in self.together.iter_mut().flat_map(|ranges| ranges.merged()) {
+            union.insert(start, end);
+        }
+        (union.length(), i64::try_from(shared).unwrap_or(i64::MAX))
     }
 }
 

@@ -43,6 +43,10 @@ pub(crate) enum Act {
     Ring,
     /// A notice with the position to which earlier relative positions of a description refer.
     Base,
+    /// A notice of what calls that overlapped covered together.
+    Burst,
+    /// Moves the position.
+    Seek,
     /// Something else.
     Other,
 }
@@ -65,10 +69,13 @@ impl Act {
             Self::Map
         } else if classes.has(Classes::CLOSES) {
             Self::Close
+        } else if classes.has(Classes::SEEKS) {
+            Self::Seek
         } else {
             match name {
                 "io_uring_enter" => Self::Ring,
                 "offset-base" => Self::Base,
+                "offset-burst" => Self::Burst,
                 _ => Self::Other,
             }
         }
