@@ -33,7 +33,7 @@ pub(crate) struct BurstStart {
 impl OpenFileDescription {
     /// Whether the kernel lets one call after the other use the position: `fdget_pos` in fs/file.c
     /// takes a lock where `FMODE_ATOMIC_POS` is set, which `do_dentry_open` does for regular files
-    /// and directories. A file without a name in any file system (memfd_create(2)) is not opened
+    /// and directories. A file without a name in any file system (`memfd_create(2)`) is not opened
     /// that way.
     pub(crate) fn takes_turns(&self) -> bool {
         let within =
