@@ -43,6 +43,9 @@ impl Kernel {
         (pending.since, pending.comm) = (since, comm);
         let (first, second) = binds(head.op);
         let moves = head.motion != Motion::None || head.op == Op::Seek;
+        if self.tasks.guesses > 0 && (moves || matches!(head.op, Op::Truncate | Op::Allocate)) {
+            self.tasks.moves(task);
+        }
         for is_second in [false, true] {
             let (fd, binds) = if is_second { (head.fd2, second) } else { (head.fd, first) };
             let Some(fd) = fd.filter(|_| binds) else { continue };
@@ -231,6 +234,10 @@ impl Kernel {
     ) {
         let (op, made_up) = (effect.op, effect.made_up);
         let (motion, detailed) = (effect.motion, effect.detail != NO_DETAIL);
+        let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
+        if self.tasks.guesses > 0 && (moves || motion != Motion::None) {
+            self.tasks.moves(task);
+        }
         block.since = match &pending {
             Some(pending) => pending.since,
             None if BEGUN => 0,
@@ -273,7 +280,6 @@ impl Kernel {
         if op == Op::Path || op == Op::Truncate && files[0].is_none() {
             self.tasks.files.inodes.types.of_path(row, block);
         }
-        let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
         let resize = BEGUN && held[0].is_some_and(|held| held.resize.is_some());
         if motion != Motion::None || moves || resize || size {
             self.moved(row, block, &files, &held);

@@ -58,6 +58,9 @@ impl Kernel {
         tid: Option<i32>,
         block: &mut BlockRows<'_>,
     ) -> Option<(TaskRef, Option<u32>)> {
+        if self.tasks.guesses > 0 {
+            return None;
+        }
         let (sight, comm) = self.tasks.shown_in_block(tid).filter(|(sight, _)| !sight.exited)?;
         block.whose = Whose { task: sight.id, group: sight.group, comm };
         Some((sight.task, comm))

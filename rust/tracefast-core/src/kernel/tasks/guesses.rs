@@ -1,8 +1,8 @@
 //! Children that appear while several calls that make tasks are under way.
 //!
-//! Such a child is taken for that of the oldest call, until the calls return. Until then it may move
-//! what only some of the possible parents have. If the guess was wrong, the child gets what its
-//! parent has, and what it did since is done to that.
+//! Such a child is taken for that of the oldest call, until the calls return. If it moves a position
+//! before that, it may be that of any description that only some of the possible parents have. If the
+//! guess was wrong, the child gets what its parent has, and what it did since is done to that.
 
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
 use crate::kernel::descriptors::fd_table::FdTable;
@@ -20,7 +20,9 @@ pub(crate) struct Guess {
     directories: Directories,
     /// It has started a program since.
     pub(crate) started: bool,
-    /// What it may move unseen.
+    /// It has moved a position.
+    moves: bool,
+    /// What that may be of.
     unseen: UnseenMoves,
 }
 
@@ -63,33 +65,53 @@ impl Tasks {
     /// The child may be that of any of these tasks.
     #[cold]
     pub(crate) fn guess(&mut self, child: TaskRef, parents: Vec<u32>) {
-        let of = parents.iter().filter_map(|&parent| self.task(self.by_number(parent)?));
-        let some = self.only_some(&mut of.map(|task| task.table).collect());
-        let mut unseen = UnseenMoves::default();
-        for (fd, file) in some {
-            if self.files.at(file).is_some_and(|open| open.position != Position::None) {
-                unseen.held.extend(self.files.hold(fd, file, true, None));
-            }
-        }
         let Some(task) = self.slots[child].as_mut() else { return };
+        self.guesses += 1;
         task.guess = Some(Box::new(Guess {
             parents,
             table: self.tables.items[task.table].1.copy(&mut self.files),
             directories: self.directories.items[task.directory].1.clone(),
             started: false,
-            unseen,
+            moves: false,
+            unseen: UnseenMoves::default(),
         }));
+    }
+
+    /// The task moves a position, or changes a file.
+    #[cold]
+    pub(crate) fn moves(&mut self, task: TaskRef) {
+        let guess = self.slots[task].as_mut().and_then(|task| task.guess.as_mut());
+        let Some(guess) = guess.filter(|guess| !guess.moves) else { return };
+        guess.moves = true;
+        let parents = guess.parents.clone();
+        let of = parents.iter().filter_map(|&parent| self.task(self.by_number(parent)?));
+        let mut held = Vec::new();
+        for (fd, file) in self.only_some(&mut of.map(|task| task.table).collect()) {
+            if self.files.at(file).is_some_and(|open| open.position != Position::None) {
+                held.extend(self.files.hold(fd, file, true, None));
+            }
+        }
+        if let Some(guess) = self.slots[task].as_mut().and_then(|task| task.guess.as_mut()) {
+            guess.unseen.held = held;
+        }
     }
 
     /// Takes out the guess about the task with this number.
     pub(crate) fn end_guess(&mut self, id: u32) -> Option<(TaskRef, Box<Guess>)> {
+        if self.guesses == 0 {
+            return None;
+        }
         let child = self.by_number(id)?;
         let guess = self.slots[child].as_mut()?.guess.take()?;
+        self.guesses -= 1;
         Some((child, guess))
     }
 
     /// The call of this task has returned: what was taken for the child of another call is not its.
     pub(crate) fn rule_out(&mut self, parent: u32) {
+        if self.guesses == 0 {
+            return;
+        }
         for at in 0..self.forking.len() {
             let Some((_, child)) = self.forking[at].child else { continue };
             let Some(child_at) = self.by_number(child) else { continue };

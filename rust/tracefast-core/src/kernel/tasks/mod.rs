@@ -149,6 +149,8 @@ pub(crate) struct Tasks {
     forks: bool,
     /// Only tasks are in the log that strace has attached to, and their children.
     pub attached: bool,
+    /// Of how many tasks the parent is guessed.
+    pub guesses: usize,
     /// How many tasks are silent.
     silent: usize,
     /// No child has shown itself, and calls of children may not be in the log.
@@ -284,6 +286,7 @@ impl Tasks {
                 pending.abandon(&mut self.files);
             }
             if let Some(guess) = task.guess {
+                self.guesses -= 1;
                 guess.end(&mut self.files);
             }
             self.spaces.release(task.space);
