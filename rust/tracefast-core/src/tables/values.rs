@@ -35,7 +35,7 @@ enum State {
 
 #[derive(Debug, Clone, Default)]
 struct Lists {
-    /// The last value that was added, and how many times in a row: 0 if there is none.
+    /// The last value that was added, and how many times in a row: 0 before the first one.
     last: (i64, u64),
     recent: Vec<(i64, u64)>,
     counted: Vec<(i64, u64)>,

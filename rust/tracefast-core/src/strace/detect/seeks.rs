@@ -3,8 +3,8 @@
 //! Two things do not happen without a seek, as far as the log shows the file to be the same:
 //!
 //! - a file that was just opened turns out to be a regular one (`fstat`) and no terminal
-//!   (`ioctl(TCGETS)` fails), and is read: Python and bash, which ask both, look where it stands before
-//!   they read (`_io_open_impl` in Python's `Modules/_io/_iomodule.c`, `open_script` in bash's `shell.c`);
+//!   (`ioctl(TCGETS)` fails), and is read: Python and bash make both calls, and ask for the position
+//!   before they read (`_io_open_impl` in Python's `Modules/_io/_iomodule.c`, `open_script` in bash's `shell.c`);
 //! - reads return more than the file has.
 
 use std::collections::HashMap;
@@ -90,7 +90,7 @@ impl Seeks {
         self.seen
     }
 
-    /// There must have been one, and there is none.
+    /// Whether the program must have called `lseek`, and the log shows no call of it.
     pub(crate) fn are_missed(&self) -> bool {
         self.missed && !self.seen
     }
