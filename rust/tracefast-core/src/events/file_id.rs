@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::text::scan;
+
 /// The identity of the file with this name (a path, `pipe:[…]`, `socket:[…]`): a hash, which is the
 /// same in every log.
 ///
@@ -48,53 +50,42 @@ fn has_parent(path: &[u8]) -> bool {
 #[inline]
 fn is_normal(name: &[u8]) -> bool {
     let [first, .., last] = name else { return name != b"." };
-    *last != b'/' && (*first != b'.' || !starts_with_dots(name)) && !has_dots(name)
+    // A slash and a dot differ in the last bit only.
+    let ends = *first == b'.' || *last | 1 == b'/';
+    !(ends || may_have_dots(name)) || is_normal_in_full(name)
 }
 
-/// Whether the first component is empty, `.` or `..`. Other names that start with a dot are usual:
-/// `.venv`, `.cache`.
+#[inline(never)]
+fn is_normal_in_full(name: &[u8]) -> bool {
+    let mut parts = name.strip_prefix(b"/").unwrap_or(name).split(|&b| b == b'/');
+    !parts.any(|part| matches!(part, [] | b"." | b".."))
+}
+
+/// Whether `//`, `/./` or `/..` is within the name: not `/.venv/`, which is usual.
 #[inline]
-fn starts_with_dots(path: &[u8]) -> bool {
-    matches!(
-        path,
-        [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..]
-    )
-}
-
-/// Whether a slash is followed by such a component. Eight places are looked at together: a slash is
-/// followed by a slash or a dot, which differ in the last bit only.
-#[inline]
-fn has_dots(name: &[u8]) -> bool {
-    const ONES: u64 = u64::MAX / 255;
-    const SLASHES: u64 = ONES * b'/' as u64;
-    let found = |at: usize| {
-        let word = |at: usize| {
-            let bytes = name.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
-            u64::from_le_bytes(bytes.unwrap_or_default())
-        };
-        // A byte of this is zero where both match.
-        let unlike = (word(at) ^ SLASHES) | ((word(at + 1) | ONES) ^ SLASHES);
-        let matches = unlike.wrapping_sub(ONES) & !unlike & (ONES << 7);
-        matches != 0 && has_dots_at(&name[at..], matches)
+fn may_have_dots(name: &[u8]) -> bool {
+    // Whether the byte before the chunk is a slash, and whether a slash and a dot are.
+    let (mut slash, mut dot) = (0, 0);
+    // Bits of the places of slashes and dots, the first place being the lowest bit.
+    let mut found = |slashes: u32, dots: u32| {
+        let after_slash = slashes << 1 | slash;
+        let after_dot = (dots & after_slash) << 1 | dot;
+        (slash, dot) = (slashes >> 15, (dots & after_slash) >> 15);
+        ((slashes & after_slash) | ((slashes | dots) & after_dot)) != 0
     };
-    let Some(last) = name.len().checked_sub(9) else {
-        let mut slashes = (0..name.len()).filter(|&at| name[at] == b'/');
-        return slashes.any(|at| starts_with_dots(&name[at + 1..]));
-    };
-    (0..last).step_by(8).any(found) || found(last)
-}
-
-/// Whether it is so at one of the matches: the highest bits of bytes.
-fn has_dots_at(name: &[u8], mut matches: u64) -> bool {
-    while matches != 0 {
-        let at = matches.trailing_zeros() as usize / 8;
-        // A borrow may have set the bit of a place above a match.
-        if name[at] == b'/' && starts_with_dots(&name[at + 1..]) {
+    let (chunks, rest) = name.as_chunks::<16>();
+    for chunk in chunks {
+        if found(scan::among(chunk, [b'/']), scan::among(chunk, [b'.'])) {
             return true;
         }
-        matches &= matches - 1;
     }
-    false
+    if let Some(last) = name.last_chunk() {
+        let before = 16 - rest.len();
+        return found(scan::among(last, [b'/']) >> before, scan::among(last, [b'.']) >> before);
+    }
+    let mut short = [0; 16];
+    short[..rest.len()].copy_from_slice(rest);
+    found(scan::among(&short, [b'/']), scan::among(&short, [b'.']))
 }
 
 /// Names of up to so many bytes are rewritten on the stack.
@@ -158,6 +149,8 @@ fn normal(name: &[u8], up: bool, out: &mut [u8]) -> (usize, bool) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -212,5 +205,14 @@ mod tests {
         assert_eq!(name_id_and_up(b"/../b"), (xxh3_64(b"/b"), false));
         assert!(leads_up(b"a/../b") && leads_up(b"../b") && leads_up(b"/a/.."));
         assert!(!leads_up(b"/../b") && !leads_up(b"/a..b/..c") && !leads_up(b"./a/.b"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_normal_if_all_its_components_are(
+            name in proptest::collection::vec(proptest::sample::select(&b"/.ab"[..]), 2..70)
+        ) {
+            prop_assert_eq!(is_normal(&name), is_normal_in_full(&name));
+        }
     }
 }

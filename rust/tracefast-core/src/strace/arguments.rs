@@ -98,7 +98,8 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
 
 /// Like [`annotation_end`], and whether the annotation surely holds neither escapes nor brackets of
 /// its own. A single search shows that for most annotations.
-#[inline]
+#[inline(always)] // Most descriptors have one, in four places of the code.
+#[allow(clippy::inline_always)]
 pub(crate) fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
     if matches!(text.get(at + 1)?, b'/' | b'a'..=b'z') {
         let first = first_of(text, at + 1, [b'<', b'>', b'\\'])?;

@@ -303,7 +303,7 @@ pub fn nearest(chunk: &[u8; 16], byte: u8) -> Option<usize> {
 /// A bit for each byte in `chunk` that is one of `bytes`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
+pub(crate) fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     x86::among(chunk, bytes)
 }
 
@@ -321,7 +321,7 @@ fn specials(chunk: &[u8; 16]) -> u32 {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
+pub(crate) fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     among_portable(chunk, bytes)
 }
 
