@@ -53,6 +53,13 @@ pub(crate) struct OlderDescriptions {
     pub renames: u32,
 }
 
+impl Others {
+    /// It has been found to be no other one of those that have been used.
+    fn are_none(&self) -> bool {
+        self.compared && self.active && self.same.is_empty()
+    }
+}
+
 impl OpenFileDescription {
     /// Nothing has used its position so far, so its offsets will count from its first access.
     fn is_fresh(&self) -> bool {
@@ -80,6 +87,13 @@ impl OpenFileDescription {
         self.lose();
         self.doubtful = true;
         self.at_end_of_write = false;
+    }
+
+    /// The same while calls are under way that may move the position: it is doubtful even if it was
+    /// not known.
+    fn doubt_with_others(&mut self) {
+        self.doubtful |= self.position == Position::Unknown;
+        self.doubt();
     }
 
     /// Whether the two may be the same. What their files' sizes and their positions showed at some
@@ -121,6 +135,18 @@ impl OpenFileDescriptions {
             open.doubt();
         }
         self.move_others(file, moved);
+    }
+
+    /// A call that began and ended since [`Self::move_others`] was told of both is over;
+    /// `under_way`: what that returned.
+    pub(crate) fn moved_since(&mut self, file: DescriptionRef, under_way: bool) {
+        let Some(open) = self.get(file) else { return };
+        if std::mem::take(&mut open.others.doubt_next) {
+            open.doubt();
+        }
+        if under_way {
+            open.doubt_with_others();
+        }
     }
 
     /// The description is about to be written to: its file is followed from here on.
@@ -237,20 +263,23 @@ impl OpenFileDescriptions {
     }
 
     /// A call moves the position of the description, which may be the same as others, or begins to;
-    /// `moved`: it has moved it.
+    /// `moved`: it moves it by something. Returns whether a call is under way on one of the others.
     #[inline]
-    pub(crate) fn move_others(&mut self, file: DescriptionRef, moved: bool) {
+    pub(crate) fn move_others(&mut self, file: DescriptionRef, moved: bool) -> bool {
         let done = self.older.last;
-        if !done.is_some_and(|(last, all)| last == file && (all || !moved)) {
-            self.move_all_others(file, moved);
+        if done.is_some_and(|(last, all)| last == file && (all || !moved)) {
+            return false;
         }
+        let alone = |open: &OpenFileDescription| open.others.are_none();
+        let others = self.older.many || !self.at(file).is_some_and(alone);
+        others && self.move_all_others(file, moved)
     }
 
     #[inline(never)]
-    fn move_all_others(&mut self, file: DescriptionRef, moved: bool) {
+    fn move_all_others(&mut self, file: DescriptionRef, moved: bool) -> bool {
         self.older.last = None;
         if self.at(file).is_none_or(|open| open.position == Position::None) {
-            return;
+            return false;
         }
         self.compare(file);
         let mut under_way = self.older.many;
@@ -281,17 +310,15 @@ impl OpenFileDescriptions {
         if !alone {
             self.older.active = active;
         }
-        let Some(open) = self.get(file) else { return };
+        let Some(open) = self.get(file) else { return false };
         if under_way {
-            // Where a call is under way that may move the same position, this one is doubtful even
-            // if it was not known.
-            open.doubtful |= open.position == Position::Unknown;
-            open.doubt();
+            open.doubt_with_others();
         }
         if !std::mem::replace(&mut open.others.active, true) {
             self.older.active.push(file);
         }
         self.older.last = (!under_way).then_some((file, moved));
+        under_way
     }
 
     /// The log shows whether writes append. If it has changed, it has changed for the others, too.

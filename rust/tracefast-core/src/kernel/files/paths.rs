@@ -118,14 +118,13 @@ fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: (u64
 #[inline]
 pub(crate) fn unsure_name(block: &BlockRows<'_>, row: usize, second: bool) -> Option<u64> {
     let effect = &block.rows.effect[row];
-    let (marked, view) = if second {
-        (effect.identify2, &block.rows.path2[row])
-    } else {
-        (effect.identify, &block.rows.path[row])
-    };
-    if !marked {
-        return None;
-    }
+    let marked = if second { effect.identify2 } else { effect.identify };
+    if marked { name_that_leads_up(block, row, second) } else { None }
+}
+
+#[inline(never)]
+fn name_that_leads_up(block: &BlockRows<'_>, row: usize, second: bool) -> Option<u64> {
+    let view = if second { &block.rows.path2[row] } else { &block.rows.path[row] };
     let (id, up) = name_id_and_up(block.text_of(view));
     up.then_some(id)
 }

@@ -10,15 +10,17 @@ const PLACES: usize = 1 << 14;
 /// The type of each file by its identity, which is a hash. The latest at a place is remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
-    known: Vec<Option<(u64, u8)>>,
+    /// The identity without its last byte, which the place implies, and in that byte the type and
+    /// one; 0 where nothing is known.
+    known: Vec<u64>,
 }
 
 impl Types {
     /// The type of the file, if a row has shown it.
     #[inline]
     pub(crate) fn get(&self, id: u64) -> Option<u8> {
-        let &(known, file_type) = self.known.get(id as usize % PLACES)?.as_ref()?;
-        (known == id).then_some(file_type)
+        let known = *self.known.get(id as usize % PLACES)?;
+        (known >> 8 == id >> 8).then_some(known as u8)?.checked_sub(1)
     }
 
     /// A row has shown the type of the file.
@@ -28,9 +30,9 @@ impl Types {
             return;
         }
         if self.known.is_empty() {
-            self.known.resize(PLACES, None);
+            self.known.resize(PLACES, 0);
         }
-        self.known[id as usize % PLACES] = Some((id, file_type));
+        self.known[id as usize % PLACES] = id >> 8 << 8 | u64::from(file_type + 1);
     }
 
     /// The row acts on a file by its path, and shows the type of the file, or gets it.
@@ -48,5 +50,25 @@ impl Types {
             block.rows.file_type[row] = file_type;
             block.set(row, C::FileType);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_at_a_place_is_remembered() {
+        let mut types = Types::default();
+        assert_eq!(types.get(0), None);
+        for (id, file_type) in [(0, FileType::Regular), (0xffff_ffff_ffff_ff07, FileType::Pipe)] {
+            types.learn(id, FileType::Unknown as u8);
+            assert_eq!(types.get(id), None);
+            types.learn(id, file_type as u8);
+            assert_eq!(types.get(id), Some(file_type as u8));
+            assert_eq!(types.get(id ^ 1 << 40), None);
+        }
+        types.learn(1 << 40, FileType::Socket as u8);
+        assert_eq!((types.get(0), types.get(1 << 40)), (None, Some(FileType::Socket as u8)));
     }
 }

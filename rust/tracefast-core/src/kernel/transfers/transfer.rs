@@ -128,15 +128,15 @@ fn unsure(
         files.follow_file(file);
     }
     files.number(file);
-    if held.is_none() && side.at == At::Position {
-        // What the entry of a split call does.
-        files.move_others(file, false);
-    }
+    let moves = matches!(side.end, End::Moved(1..) | End::Unknown);
+    let whole = held.is_none() && side.at == At::Position;
+    let under_way = whole && files.move_others(file, moves);
     let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
     let found = moved(open, inodes, held, since, side);
-    if side.at == At::Position {
-        let moved = matches!(side.end, End::Moved(1..) | End::Unknown);
-        files.moved_others(file, moved);
+    if whole {
+        files.moved_since(file, under_way);
+    } else if side.at == At::Position {
+        files.moved_others(file, moves);
     }
     found
 }
