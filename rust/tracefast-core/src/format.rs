@@ -61,9 +61,14 @@ impl Format {
     pub fn detect(text: &[u8], wanted: Option<Wanted>) -> Option<Self> {
         let strace = || strace::detect(text).map(Self::Strace);
         let ftrace = || ftrace::detect(text).map(Self::Ftrace);
+        // Where no line is strace's, finding that out takes longer than parsing a small log.
+        let is_ftrace = || {
+            let likeness = ftrace::likeness(text);
+            likeness > strace::MOST_LIKE || likeness > strace::likeness(text)
+        };
         match wanted {
             Some(Wanted::Ftrace) => ftrace(),
-            None if ftrace::likeness(text) > strace::likeness(text) => ftrace(),
+            None if is_ftrace() => ftrace(),
             None | Some(Wanted::Strace) => strace(),
         }
     }

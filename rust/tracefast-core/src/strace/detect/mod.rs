@@ -79,20 +79,21 @@ fn is_terminal(text: &[u8]) -> bool {
         })
 }
 
-/// Number of lines of `text` that look like strace's, to choose between formats.
+/// Number of lines of `text` that look like strace's, to choose between formats: at most
+/// [`MOST_LIKE`].
 pub fn likeness(text: &[u8]) -> usize {
     sniff(text).map_or(0, |(_, hits)| hits)
 }
 
 /// Number of lines that are tried at a time.
-const LINES: usize = 200;
+pub(crate) const MOST_LIKE: usize = 200;
 
 /// Finds the layout that most of the first lines of `text` have, and how many have it; `None` if no
 /// line looks like strace's. If none of the first lines match, tries later ones: the output of a
 /// program may precede the log.
 pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
     let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).collect();
-    lines.chunks(LINES).find_map(best)
+    lines.chunks(MOST_LIKE).find_map(best)
 }
 
 fn best(lines: &[&[u8]]) -> Option<(Layout, usize)> {
