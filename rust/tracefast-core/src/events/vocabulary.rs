@@ -291,6 +291,8 @@ pub mod open_flags {
     pub(crate) const PEEKS: u32 = 1 << 15;
     /// It is a ring that the kernel looks at by itself (`IORING_SETUP_SQPOLL`).
     pub(crate) const POLLS: u32 = 1 << 14;
+    /// The log does not show the other flags.
+    pub const UNSHOWN: u32 = 1 << 16;
 }
 
 /// Bits of the internal column `flags` for [`Op::Use`] where it writes.
@@ -330,6 +332,10 @@ pub mod gone_flags {
 /// The kernel's clone flags that decide what a child shares.
 #[allow(missing_docs)] // The kernel's own names.
 pub mod clone_flags {
+    /// The log does not show the flags. The kernel has the signal of the child's end there (`CSIGNAL`).
+    pub const UNSHOWN: u32 = 0x1;
+    /// The bits of that signal.
+    pub(crate) const CSIGNAL: u32 = 0xff;
     pub const CLONE_VM: u32 = 0x100;
     pub const CLONE_FS: u32 = 0x200;
     pub const CLONE_FILES: u32 = 0x400;

@@ -259,6 +259,7 @@ files! {
     streams,
     two_files,
     types,
+    unshown,
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use crate::events::vocabulary::clone_flags::{CLONE_THREAD, CLONE_VFORK, CLONE_VM};
+use crate::linux::machine::printed_by_number;
 use crate::linux::syscalls::flags;
 use crate::text::number;
 
@@ -58,10 +59,9 @@ impl Kind {
     }
 }
 
-/// Whether a call of this name is clone3 under its number, as an strace that is older than the call
-/// prints it. It is 435 on all machines but alpha (`__NR_clone3` in asm-generic/unistd.h).
+/// Whether a call of this name is clone3 under its number.
 pub(crate) fn is_unnamed_clone3(name: &str) -> bool {
-    matches!(name, "syscall_435" | "syscall_0x1b3")
+    printed_by_number(name.as_bytes()) == Some("clone3")
 }
 
 /// The kind of task that a call makes, or that the event `task_newtask` reports. `name` and `args`

@@ -5,6 +5,7 @@
 
 use memchr::memmem;
 
+use crate::events::vocabulary::clone_flags::CSIGNAL;
 use crate::text::number;
 use crate::text::search::rfind;
 
@@ -116,7 +117,7 @@ pub(crate) fn task_names(task_event: TaskEvent, text: &[u8]) -> [Option<TaskName
 /// The child's id and the clone flags in `task_newtask` or `sched_process_fork`.
 pub(crate) fn created_task(task_event: TaskEvent, text: &[u8]) -> Option<(i32, u32)> {
     match task_event {
-        TaskEvent::NewTask => new_task(text).map(|(tid, _, flags)| (tid, flags)),
+        TaskEvent::NewTask => new_task(text).map(|(tid, _, flags)| (tid, flags & !CSIGNAL)),
         TaskEvent::Fork => fork(text).map(|(tid, _)| (tid, 0)),
         _ => None,
     }

@@ -34,8 +34,10 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
             let name = memchr::memmem::find(text, b"clone_flags");
             let second = name.is_some_and(|at| text[..at].contains(&b','));
             let at = u8::from(second);
-            SplitArguments::new(text, usize::from(at), false).number(text, at).unwrap_or(0) as u32
+            let flags = SplitArguments::new(text, usize::from(at), false).number(text, at);
+            flags.map_or(clone_flags::UNSHOWN, |flags| flags as u32 & !clone_flags::CSIGNAL)
         }
+        "clone3" => clone_flags::UNSHOWN,
         _ => 0,
     }
 }
@@ -233,7 +235,7 @@ impl FieldWriter<'_> {
                 flags::opened(value)
             } else if shape.special == Special::How {
                 // The text has only the address of the flags.
-                0
+                open_flags::UNSHOWN
             } else {
                 let flags = self.int(shape.flags).unwrap_or(0);
                 // Machines differ in this one only.

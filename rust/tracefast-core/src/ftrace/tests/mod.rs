@@ -328,7 +328,7 @@ fn descriptors_and_flags_of_single_calls() {
     assert_eq!(effect.op, Op::Fork);
     assert_ne!(effect.flags & clone_flags::CLONE_THREAD, 0);
     let (effect, ..) = call("clone3(uargs: 0x7ffc00000100, size: 0x58)", "0x622");
-    assert_eq!((effect.op, effect.flags), (Op::Fork, 0));
+    assert_eq!((effect.op, effect.flags), (Op::Fork, clone_flags::UNSHOWN));
     let (effect, ..) = call("vfork()", "0x622");
     assert_eq!(effect.flags, clone_flags::CLONE_VM | clone_flags::CLONE_VFORK);
     let (effect, fd, _, log) = call("fcntl(fd: 8, cmd: 0x406, arg: 3)", "0x9");

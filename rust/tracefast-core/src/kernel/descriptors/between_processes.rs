@@ -84,6 +84,7 @@ impl Kernel {
             let at = Position::At(Offset::Relative(0));
             let mut file = OpenFileDescription::inherited(at);
             file.others.unexplained = true;
+            self.tasks.changes_table(task);
             self.tasks.open(task, fd, file, cloexec);
         }
     }

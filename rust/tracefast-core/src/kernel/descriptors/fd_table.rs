@@ -24,8 +24,14 @@ pub(crate) struct FdTable {
     slots: Vec<Option<Descriptor>>,
     /// Other tasks use it too, in an order that the log does not show.
     pub unordered: bool,
-    /// The kernel may change it as a ring of `io_uring` asks.
-    pub rings: bool,
+    /// It may have changed unseen: as a ring of `io_uring` asked, or as another task did that
+    /// shared it.
+    pub changes_unseen: bool,
+    /// Tasks that were made by calls without flags: it is open whether they share it with those that
+    /// made them. See `tasks/unshown_flags.rs`.
+    pub unclear: Vec<u32>,
+    /// One of them, or a task that may share it with one of them, has changed its own.
+    pub diverged: bool,
     /// A task whose calls are not in the log uses it, too.
     pub hidden: bool,
     /// How many descriptors were looked at for rings so far.
@@ -189,7 +195,7 @@ impl FdTable {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);
         }
-        Self { slots: self.slots.clone(), rings: self.rings, ..Self::default() }
+        Self { slots: self.slots.clone(), changes_unseen: self.changes_unseen, ..Self::default() }
     }
 
     /// Does to this table what was done to another one, which was `before` and is `after`;

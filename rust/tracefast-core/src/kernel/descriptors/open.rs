@@ -75,6 +75,8 @@ impl Kernel {
         }
         let appends = flags & open_flags::APPEND != 0;
         file.append = appends;
+        let unshown = flags & open_flags::UNSHOWN != 0;
+        file.may_append = unshown;
         let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
         let id = match unsure {
             _ if same.is_some() => same,
@@ -106,7 +108,15 @@ impl Kernel {
                     length.change(Change::Cut(0), raced, now);
                 }
             }
-            if appends {
+            if unshown {
+                // It may have emptied the file.
+                inodes.changed(inode, now);
+                if let Some(Inode { length, .. }) = inodes.get(inode) {
+                    let raced = length.end(None, block.since);
+                    length.change(Change::Any, raced, now);
+                }
+            }
+            if appends || unshown {
                 inodes.append_to(inode);
             }
             if let Some(open) = self.tasks.files.get(file) {

@@ -24,7 +24,7 @@ impl Kernel {
     #[cold]
     pub(crate) fn submit(&mut self, task: TaskRef, flags: u32) -> Option<UnseenMoves> {
         let table = self.tasks.table(task);
-        table.rings = true;
+        table.changes_unseen = true;
         if table.unordered {
             self.any_file_changes();
             return None;

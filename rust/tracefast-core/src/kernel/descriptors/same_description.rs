@@ -323,7 +323,7 @@ impl OpenFileDescriptions {
 
     /// The log shows whether writes append. If it has changed, it has changed for the others, too.
     pub(crate) fn know_append(&mut self, file: DescriptionRef, appends: bool) {
-        let Some(open) = self.get(file).filter(|open| open.unsure) else { return };
+        let Some(open) = self.get(file) else { return };
         open.may_append = false;
         for other in open.others.same.clone() {
             if let Some(other) = self.get(other) {

@@ -74,6 +74,7 @@ impl Kernel {
             }
             (Op::Close, ..) => self.closed |= done,
             (Op::SetCloexec, Some(fd), _) if done => {
+                self.tasks.changes_table(task);
                 self.tasks.table(task).set_cloexec(fd, cloexec);
             }
             (Op::SetStatus, ..) if done => {
@@ -122,7 +123,7 @@ impl Kernel {
             }
             (Op::Chdir, ..) if done => {
                 let path = block.path(row, false);
-                self.tasks.directories(task).enter(path);
+                self.tasks.enter(task, path);
             }
             (Op::Chroot, ..) if done => {
                 self.tasks.files.inodes.forget_sizes();
@@ -133,7 +134,7 @@ impl Kernel {
             }
             (Op::Fchdir, ..) if done => {
                 let path = files[0].and_then(|file| self.tasks.files.get(file)?.path.clone());
-                self.tasks.directories(task).enter(path);
+                self.tasks.enter(task, path);
             }
             (Op::Rename, ..) if done => {
                 self.renamed = true;

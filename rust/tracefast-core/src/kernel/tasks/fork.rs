@@ -3,6 +3,7 @@
 //! A child may appear in the log before the call of its parent returns. It is then the child of the
 //! oldest such call under way, until a return value or an event says otherwise.
 
+use crate::events::vocabulary::clone_flags::UNSHOWN;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// A call under way that makes a task.
@@ -167,8 +168,9 @@ impl Tasks {
             // If the id is in use, the exit of its task is missing in the log.
             self.remove(Some(child));
             let flags = match forking {
-                Some(at) if flags == 0 => self.forking[at].flags,
-                _ => flags,
+                _ if first => flags,
+                Some(at) => self.forking[at].flags,
+                None => UNSHOWN,
             };
             let new = self.add(Some(child), Some(task), flags);
             self.identity(new).0

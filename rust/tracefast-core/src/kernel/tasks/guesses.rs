@@ -4,7 +4,9 @@
 //! before that, it may be that of any description that only some of the possible parents have. If the
 //! guess was wrong, the child gets what its parent has, and what it did since is done to that.
 
-use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
+use crate::events::vocabulary::clone_flags::{
+    CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM, UNSHOWN,
+};
 use crate::kernel::descriptors::fd_table::FdTable;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
 use crate::kernel::tasks::{Directories, TaskRef, Tasks};
@@ -161,6 +163,7 @@ impl Tasks {
         let (table, directory, space, foreign) = (of.table, of.directory, of.space, of.foreign);
         let group = if flags & CLONE_THREAD != 0 { of.group } else { tid };
 
+        let of_parent = table;
         let table = if flags & CLONE_FILES != 0 && !guess.started {
             self.tables.keep(table)
         } else {
@@ -186,6 +189,10 @@ impl Tasks {
             (task.group, task.foreign) = (group, foreign);
         }
         self.change(tid);
+        self.table_ends(old.0);
+        if flags & UNSHOWN != 0 {
+            self.may_share(child, of_parent);
+        }
         if let Some(mut table) = self.tables.release(old.0) {
             table.clear(&mut self.files);
         }

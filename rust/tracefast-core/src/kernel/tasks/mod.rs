@@ -2,7 +2,8 @@
 //! an address space, a call under way.
 //!
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers, `guesses.rs` those with several
-//! possible parents; `hidden_children.rs` is about those whose calls are not in the log),
+//! possible parents; `hidden_children.rs` is about those whose calls are not in the log,
+//! `unshown_flags.rs` about those that may be threads),
 //! `passed_descriptors.rs` is about descriptors that come from other tasks; `task_cache.rs` finds
 //! tasks by id, `shared.rs` holds what several share, `comm.rs` their names, `memory.rs` an address
 //! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
@@ -19,6 +20,7 @@ mod passed_descriptors;
 mod shared;
 pub(crate) mod task_cache;
 mod unseen_programs;
+mod unshown_flags;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -27,7 +29,7 @@ use crate::hash::HashMap;
 
 use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{
-    CLONE_FILES, CLONE_FS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM,
+    CLONE_FILES, CLONE_FS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM, UNSHOWN,
 };
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::{
@@ -195,6 +197,7 @@ impl Tasks {
                 let directory = self.directories.add(Directories::default());
                 (tid, table, directory, self.spaces.add(AddressSpace::default()))
             };
+        let table_of_parent = parent.map(|(_, table, ..)| table);
         let task = Task {
             id: self.next,
             tid,
@@ -223,6 +226,11 @@ impl Tasks {
         };
         self.by_tid.insert(key(tid), at);
         self.change(tid);
+        if flags & UNSHOWN != 0
+            && let Some(table_of_parent) = table_of_parent
+        {
+            self.may_share(at, table_of_parent);
+        }
         at
     }
 
@@ -278,6 +286,7 @@ impl Tasks {
     }
 
     fn remove_at(&mut self, at: TaskRef) {
+        self.shares_no_more(at);
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
             self.unseen.retain(|unseen| unseen.id != task.id);
@@ -332,6 +341,7 @@ impl Tasks {
     /// The task has exited, and its descriptors are closed. Events may still name it.
     pub(crate) fn exited(&mut self, tid: Option<i32>) {
         let (Some(tid), Some(&at)) = (tid, self.by_tid.get(&key(tid))) else { return };
+        self.shares_no_more(at);
         let fresh = self.tables.add(FdTable::default());
         let Some(task) = self.slots[at].as_mut() else { return };
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
@@ -386,6 +396,7 @@ impl Tasks {
     /// are closed, and the address space is a new one (`begin_new_exec` in fs/exec.c).
     pub(crate) fn exec(&mut self, task: TaskRef) {
         self.unshare(task, CLONE_FILES);
+        self.shares_no_more(task);
         let Some((table, space)) = self.task(task).map(|task| (task.table, task.space)) else {
             return;
         };
@@ -502,12 +513,16 @@ impl Tasks {
     ) -> Option<DescriptionRef> {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         let inherited = file.inherited;
+        if !inherited {
+            self.table_changes(at);
+        }
         let table = &mut self.tables.items[at].1;
         let file = table.open(&mut self.files, fd, file, cloexec)?;
         if table.hidden || self.files.hidden && inherited {
             self.files.hide(file);
         }
-        if table.unordered || (self.unordered || table.rings) && inherited {
+        let alone = !(table.unordered || table.diverged);
+        if !alone || (self.unordered || table.changes_unseen) && inherited {
             self.unordered(file);
         }
         Some(file)
@@ -524,8 +539,10 @@ impl Tasks {
     /// See [`FdTable::install`].
     pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
-        let FdTable { unordered, hidden, .. } = self.tables.items[at].1;
+        self.table_changes(at);
+        let table = &mut self.tables.items[at].1;
+        table.install(&mut self.files, fd, file, cloexec);
+        let (unordered, hidden) = (table.unordered || table.diverged, table.hidden);
         if unordered {
             self.unordered(file);
         }
@@ -578,12 +595,14 @@ impl Tasks {
     /// See [`FdTable::dup`].
     pub(crate) fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.table_changes(at);
         self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
     }
 
     /// See [`FdTable::close`].
     pub(crate) fn close(&mut self, task: TaskRef, fd: i32) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.table_changes(at);
         self.tables.items[at].1.close(&mut self.files, fd);
     }
 
@@ -592,6 +611,7 @@ impl Tasks {
     pub(crate) fn closing(&mut self, task: TaskRef, fd: i32) {
         self.closed(task, false);
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.table_changes(at);
         let taken = self.tables.items[at].1.take(fd).map(|slot| (fd, slot));
         if let Some(task) = self.slots[task].as_mut() {
             task.closing = taken;
@@ -610,6 +630,7 @@ impl Tasks {
     /// See [`FdTable::close_range`] and [`FdTable::mark_range`].
     pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.table_changes(at);
         if mark {
             self.tables.items[at].1.mark_range(first, last);
         } else {

@@ -570,11 +570,11 @@ pub(crate) fn seek(
 ) -> Option<i64> {
     let (open, inodes) = files.with_inodes(file)?;
     let base = sought(open, inodes, held, seek);
+    let known = open.position == seek.to.map_or(Position::Unknown, exact);
+    let same = seek.whence == whence::SEEK_CUR && seek.by == 0 && known;
+    open.at_end_of_write &= same || seek.failed;
     if open.unsure && !seek.failed {
-        let known = open.position == seek.to.map_or(Position::Unknown, exact);
-        let same = seek.whence == whence::SEEK_CUR && seek.by == 0 && known;
         open.doubtful &= !known;
-        open.at_end_of_write &= same;
         let ordered = known && !open.unordered;
         if let (whence::SEEK_CUR, Some(to), true) = (seek.whence, seek.to, ordered) {
             files.compare_positions(file, to.wrapping_sub(seek.by));

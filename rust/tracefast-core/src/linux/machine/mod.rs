@@ -12,6 +12,7 @@ use syscall_numbers::X32;
 
 use crate::linux::syscalls::strace_names::{strace_name, strace_name_32bit};
 use crate::linux::syscalls::{Classes, classes_of};
+use crate::text::number;
 
 /// A machine with known system call numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +38,10 @@ const ARM_FIRST: u64 = 0xf_0001;
 static ARM_PRIVATE: [&str; 6] =
     ["breakpoint", "cacheflush", "usr26", "usr32", "set_tls", "get_tls"];
 
+/// From here on a number means the same call on all machines but alpha
+/// (include/uapi/asm-generic/unistd.h).
+const COMMON: u64 = 424;
+
 /// Above all numbers of the table.
 const NUMBERS: usize = 480;
 
@@ -58,6 +63,19 @@ const fn by_number() -> [[u16; NUMBERS]; 5] {
         row += 1;
     }
     all
+}
+
+/// The call that an strace which is older than it prints by its number: `syscall_0x1b3`, or
+/// `syscall_435`.
+pub(crate) fn printed_by_number(name: &[u8]) -> Option<&'static str> {
+    let text = name.strip_prefix(b"syscall_")?;
+    let (number, n) = match text.strip_prefix(b"0x") {
+        Some(text) => (number::hex_digits(text).0, 2 + number::hex_digits(text).1),
+        None => (number::digits(text).0, number::digits(text).1),
+    };
+    let number = number & !X32_BIT;
+    let common = n == text.len() && (COMMON..X32_FIRST).contains(&number);
+    Machine::X86_64.call(number).filter(|_| common)
 }
 
 impl Machine {
@@ -217,6 +235,28 @@ impl SyscallAbi {
 mod tests {
     use super::*;
     use crate::linux::syscalls;
+
+    #[test]
+    fn calls_without_a_name_have_a_number() {
+        for (printed, call) in [
+            ("syscall_0x1b3", Some("clone3")),
+            ("syscall_435", Some("clone3")),
+            ("syscall_0x400001b3", Some("clone3")),
+            ("syscall_0x1b5", Some("openat2")),
+            ("syscall_424", Some("pidfd_send_signal")),
+            // They mean other calls on other machines, or none.
+            ("syscall_423", None),
+            ("syscall_0x38", None),
+            ("syscall_511", None),
+            ("syscall_0xffffffffffffffff", None),
+            ("syscall_435x", None),
+            ("syscall_0x", None),
+            ("syscall_", None),
+            ("clone3", None),
+        ] {
+            assert_eq!(printed_by_number(printed.as_bytes()), call, "{printed}");
+        }
+    }
 
     #[test]
     fn numbers_mean_calls() {

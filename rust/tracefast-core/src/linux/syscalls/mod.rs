@@ -17,6 +17,7 @@ use std::sync::LazyLock;
 
 use crate::events::vocabulary::{FileType, Motion, Op};
 use crate::hash::HashMap;
+use crate::linux::machine::printed_by_number;
 use crate::linux::syscalls::other_names::NAMES;
 use crate::linux::syscalls::table::TABLE;
 
@@ -341,6 +342,17 @@ pub(crate) fn name(sys: u16) -> &'static str {
 /// What the call of this name does.
 pub fn classes_of(name: &[u8]) -> Classes {
     shape(by_name(name)).classes
+}
+
+/// The number in the table of the call that strace prints so: by its name, or by its number if strace
+/// does not know it.
+pub(crate) fn by_printed_name(name: &[u8]) -> u16 {
+    by_name(printed_by_number(name).map_or(name, str::as_bytes))
+}
+
+/// What the call does that strace prints so.
+pub fn classes_as_printed(name: &[u8]) -> Classes {
+    shape(by_printed_name(name)).classes
 }
 
 /// The names of all calls of a class, which is given by its word, such as `reads`.

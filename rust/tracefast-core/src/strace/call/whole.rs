@@ -210,7 +210,7 @@ pub(crate) const ODD_NAME: u16 = syscalls::UNKNOWN - 1;
 
 /// The number of a call, or [`ODD_NAME`].
 fn number_of(name: &[u8]) -> u16 {
-    match syscalls::by_name(name) {
+    match syscalls::by_printed_name(name) {
         syscalls::UNKNOWN if !name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') => {
             ODD_NAME
         }

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use crate::linux::syscalls::{Classes, classes_of};
+use crate::linux::syscalls::{Classes, classes_as_printed};
 use crate::strace::call::foreign_text;
 use crate::strace::leader::Pid;
 use crate::strace::line_start::call_name;
@@ -45,7 +45,7 @@ impl Children {
         }
         let Some(len) = call_name(event) else { return };
         let name = &event[..len];
-        if classes_of(name).has(Classes::FORKS) {
+        if classes_as_printed(name).has(Classes::FORKS) {
             self.forks = true;
             self.made.extend(result(event).map(pid_at));
             // strace may write its message into the line of the call.
@@ -98,8 +98,8 @@ fn result(event: &[u8]) -> Option<&[u8]> {
 
 /// The pid at the start of the text; 0 for none.
 fn pid_at(text: &[u8]) -> i32 {
-    let (pid, n) = number::digits(text);
-    i32::try_from(pid).ok().filter(|_| n > 0).unwrap_or(0)
+    let (pid, n) = number::c_integer(text);
+    i32::try_from(pid).ok().filter(|&pid| n > 0 && pid > 0).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -112,6 +112,8 @@ mod tests {
 
     #[test]
     fn a_child_without_a_line_is_hidden() {
+        let fork = "syscall_0x1b3(0x7ffd105ee2f0, 0x58) = 0x8\n";
+        assert!(hides(&format!("{fork}read(3, \"x\", 1) = 1\n")));
         let fork = "clone(child_stack=NULL, flags=SIGCHLD) = 8\n";
         assert!(hides(&format!("{fork}read(3, \"x\", 1) = 1\n")));
         // No child so far.

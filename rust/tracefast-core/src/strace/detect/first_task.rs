@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::linux::syscalls::{Classes, classes_of};
+use crate::linux::syscalls::{Classes, classes_as_printed};
 use crate::strace::call::foreign_text;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;
@@ -57,7 +57,7 @@ fn resumed(event: &[u8]) -> Option<&[u8]> {
 }
 
 fn forks(name: &[u8]) -> bool {
-    classes_of(name).has(Classes::FORKS)
+    classes_as_printed(name).has(Classes::FORKS)
 }
 
 /// The task that the call on this line created.
@@ -69,8 +69,8 @@ fn child(event: &[u8]) -> Option<i32> {
         return None;
     }
     let at = memchr::memmem::rfind(event, b" = ")?;
-    let (pid, n) = number::digits(&event[at + 3..]);
-    i32::try_from(pid).ok().filter(|_| n > 0)
+    let (pid, n) = number::c_integer(&event[at + 3..]);
+    i32::try_from(pid).ok().filter(|&pid| n > 0 && pid > 0)
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ clone(child_stack=NULL, flags=SIGCHLD/b/strace: Process 12 attached
 
     #[test]
     fn every_call_that_makes_tasks_announces_one() {
-        for name in ["clone", "clone2", "clone3", "fork", "vfork"] {
+        for name in ["clone", "clone2", "clone3", "syscall_0x1b3", "fork", "vfork"] {
             let whole = format!("{name}() = 12\n[pid 12] close(3) = 0\n[pid 7] close(3) = 0\n");
             assert_eq!(find(whole.as_bytes()), Some(7), "{name}");
             let split = format!(

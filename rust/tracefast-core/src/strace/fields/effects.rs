@@ -32,13 +32,17 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
 }
 
 fn clone_bits(text: &[u8], sys: u16) -> u32 {
-    match search::find(text, b"flags=", 5) {
-        Some(at) => flags::mask(&text[at + 6..], flags::clone_bit),
-        // The text holds only the address of the flags.
-        None if syscalls::name(sys) == "clone3" => 0,
-        // Raw registers: the flags come first.
-        None => number::c_integer(text).0 as u32,
-    }
+    let shown = if let Some(at) = search::find(text, b"flags=", 5) {
+        let text = &text[at + 6..];
+        text.first()
+            .is_some_and(u8::is_ascii_alphanumeric)
+            .then(|| flags::mask(text, flags::clone_bit))
+    } else {
+        // Raw registers: the flags come first, but those of clone3 have only their address.
+        let (flags, n) = number::c_integer(text);
+        (n > 0 && syscalls::name(sys) != "clone3").then_some(flags as u32)
+    };
+    shown.map_or(clone_flags::UNSHOWN, |flags| flags & !clone_flags::CSIGNAL)
 }
 
 /// The pid that an argument names. For a task in another namespace, the id that strace uses
@@ -234,7 +238,8 @@ impl FieldWriter<'_> {
         }
         let text = self.source.bytes;
         if shape.special == Special::How {
-            return Flags::within(text, split, shape.flags).map_or(0, Flags::opened);
+            return Flags::within(text, split, shape.flags)
+                .map_or(open_flags::UNSHOWN, Flags::opened);
         }
         let flags = Flags::at(text, split, shape.flags);
         if shape.op == Op::Open {

@@ -20,7 +20,8 @@ impl<'a> Flags<'a> {
     /// The same, but `None` if the text holds only the address of a structure.
     pub(crate) fn within(text: &'a [u8], split: Option<&Split>, position: u8) -> Option<Self> {
         let text = Self::text(text, split, position);
-        text.starts_with(b"{").then(|| Self::new(text))
+        let shown = text.starts_with(b"{") && search::contains(text, b"flags=", 1);
+        shown.then(|| Self::new(text))
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! When a line had its effect, on a clock that the logs of all tasks share.
 
-use tracefast_core::linux::syscalls::{Classes, classes_of};
+use tracefast_core::linux::syscalls::{Classes, classes_as_printed};
 use tracefast_core::strace::call::result;
 use tracefast_core::strace::leader::{DAY, Layout, Time};
 use tracefast_core::strace::line_start;
@@ -117,7 +117,7 @@ impl Clock {
         let Some(name) = line_start::call_name(rest).map(|len| &rest[..len]) else {
             return Some(at);
         };
-        let classes = classes_of(name);
+        let classes = classes_as_printed(name);
         if classes.has(AT_ENTRY) || rest.ends_with(b" ...>") {
             return Some(at);
         }
@@ -194,7 +194,7 @@ pub(crate) fn other_task(event: &[u8]) -> Option<i32> {
         return number(&event[at + 7..]);
     }
     let name = &event[..line_start::call_name(event)?];
-    classes_of(name).has(Classes::FORKS).then(|| returned(event)).flatten()
+    classes_as_printed(name).has(Classes::FORKS).then(|| returned(event)).flatten()
 }
 
 /// The task itself, where the line says which it is.
@@ -209,8 +209,10 @@ fn returned(call: &[u8]) -> Option<i32> {
 }
 
 fn number(text: &[u8]) -> Option<i32> {
-    let digits = text.iter().take(8).take_while(|b| b.is_ascii_digit()).count();
-    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+    // The results of calls that strace does not know are hexadecimal.
+    let (text, radix) = text.strip_prefix(b"0x").map_or((text, 10), |text| (text, 16));
+    let digits = text.iter().take(8).take_while(|&&b| char::from(b).is_digit(radix)).count();
+    i32::from_str_radix(std::str::from_utf8(&text[..digits]).ok()?, radix).ok()
 }
 
 #[cfg(test)]
@@ -239,7 +241,9 @@ mod tests {
         let found = |line: &str| keys(EPOCH, &[line])[0] - base;
         assert_eq!(found("1795175299.500 read(3, \"\", 9) = 0 <0.250>"), 750);
         assert_eq!(found("1795175299.500 read(3, \"\", 9) = 0"), 500);
-        for name in ["fork", "vfork", "clone", "clone2", "clone3", "close", "close_range"] {
+        for name in
+            ["fork", "vfork", "clone", "clone2", "clone3", "syscall_435", "close", "close_range"]
+        {
             assert_eq!(found(&format!("1795175299.500 {name}(3) = 0 <0.250>")), 500, "{name}");
         }
         assert_eq!(found("1795175299.500 closed(3) = 0 <0.250>"), 750);
@@ -334,6 +338,7 @@ mod tests {
     #[test]
     fn tasks_are_named_by_calls_and_signals() {
         assert_eq!(other_task(b"clone(child_stack=NULL, flags=SIGCHLD) = 17 <0.1>"), Some(17));
+        assert_eq!(other_task(b"syscall_0x1b3(0x7ffd105ee2f0, 0x58) = 0x11 <0.1>"), Some(17));
         assert_eq!(other_task(b"fork() = -1 EAGAIN (Resource temporarily unavailable)"), None);
         assert_eq!(
             other_task(b"--- SIGCHLD {si_signo=SIGCHLD, si_pid=18, si_uid=0} ---"),

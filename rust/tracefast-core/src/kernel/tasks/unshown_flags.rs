@@ -1,0 +1,136 @@
+//! Children of calls that do not show their flags: `clone3` whose structure the log has not.
+//!
+//! Such a child may share the fd table of the task that made it (`CLONE_FILES`), or have a copy. As
+//! long as both hold the same, nothing depends on it. Once one of them has changed its table, what
+//! the numbers of the other refer to is open: their descriptions have no order from then on, nor has
+//! what either of them opens later, and any file may change. When one of them starts a program or
+//! ends, the other one has its table alone (`unshare_files` in kernel/fork.c).
+
+use std::sync::Arc;
+
+use crate::kernel::tasks::{TaskRef, Tasks};
+
+/// How many such children are followed of one table.
+const FOLLOWED: usize = 64;
+
+/// Stands for those that are too many. It never ends.
+const MORE: u32 = u32::MAX;
+
+impl Tasks {
+    /// It is open whether the new task `child`, which has a table of its own, shares that of its
+    /// parent.
+    #[cold]
+    pub(crate) fn may_share(&mut self, child: TaskRef, table: usize) {
+        let Some((id, own)) = self.task(child).map(|task| (task.id, task.table)) else { return };
+        let many = self.tables.items[table].1.unclear.len() >= FOLLOWED;
+        let id = if many { MORE } else { id };
+        for table in [table, own] {
+            let unclear = &mut self.tables.items[table].1.unclear;
+            if !unclear.contains(&id) {
+                unclear.push(id);
+            }
+        }
+        if self.tables.items[table].1.diverged {
+            self.diverge_alone(own);
+        }
+    }
+
+    /// The task changes its table.
+    #[inline]
+    pub(crate) fn changes_table(&mut self, task: TaskRef) {
+        if let Some(at) = self.task(task).map(|task| task.table) {
+            self.table_changes(at);
+        }
+    }
+
+    /// The same by the place of the table.
+    #[inline]
+    pub(crate) fn table_changes(&mut self, at: usize) {
+        let table = &self.tables.items[at].1;
+        if !table.unclear.is_empty() && !table.diverged {
+            self.diverge(at);
+        }
+    }
+
+    /// The tables that may be the same as this one, and this one.
+    fn may_be_same(&self, at: usize) -> Vec<usize> {
+        let mut same = vec![at];
+        let mut next = 0;
+        while let Some(&table) = same.get(next) {
+            next += 1;
+            let unclear = &self.tables.items[table].1.unclear;
+            for (other, (users, table)) in self.tables.items.iter().enumerate() {
+                let linked = *users > 0 && table.unclear.iter().any(|id| unclear.contains(id));
+                if linked && !same.contains(&other) {
+                    same.push(other);
+                }
+            }
+        }
+        same
+    }
+
+    #[cold]
+    fn diverge(&mut self, at: usize) {
+        for at in self.may_be_same(at) {
+            self.diverge_alone(at);
+        }
+    }
+
+    fn diverge_alone(&mut self, at: usize) {
+        let table = &mut self.tables.items[at].1;
+        if !std::mem::replace(&mut table.diverged, true) {
+            table.changes_unseen = true;
+            table.lose_order(&mut self.files);
+            self.files.inodes.begin_unseen_changes();
+        }
+    }
+
+    /// The task starts a program, or ends.
+    #[inline]
+    pub(crate) fn shares_no_more(&mut self, task: TaskRef) {
+        if let Some(at) = self.task(task).map(|task| task.table) {
+            self.table_ends(at);
+        }
+    }
+
+    /// The only task that surely uses this table shares it with no other one from here on.
+    #[inline]
+    pub(crate) fn table_ends(&mut self, at: usize) {
+        if !self.tables.items[at].1.unclear.is_empty() && self.tables.items[at].0 == 1 {
+            self.separate_table(at);
+        }
+    }
+
+    #[cold]
+    fn separate_table(&mut self, at: usize) {
+        let &[id] = &self.tables.items[at].1.unclear[..] else {
+            // Tasks that may share it may share it with each other.
+            self.table_changes(at);
+            return;
+        };
+        for (users, table) in &mut self.tables.items {
+            if *users > 0 && id != MORE {
+                table.unclear.retain(|&other| other != id);
+                if table.unclear.is_empty() && std::mem::take(&mut table.diverged) {
+                    self.files.inodes.end_unseen_changes();
+                }
+            }
+        }
+    }
+
+    /// The task changes its working directory. One that may share it may have changed, too.
+    pub(crate) fn enter(&mut self, task: TaskRef, path: Option<Arc<[u8]>>) {
+        let Some((table, own)) = self.task(task).map(|task| (task.table, task.directory)) else {
+            return;
+        };
+        if !self.tables.items[table].1.unclear.is_empty() {
+            let tables = self.may_be_same(table);
+            for other in self.slots.iter().flatten() {
+                if other.directory != own && tables.contains(&other.table) {
+                    self.directories.items[other.directory].1.enter(None);
+                }
+            }
+        }
+        self.directories.items[own].1.enter(path);
+    }
+}
