@@ -180,7 +180,7 @@ fn run(mut text: &[u8], format: &Format, stage: Stage) -> Outcome {
         let resolved = watch.time(in_order, || stream.resolve(block, parsed));
         arrow.take(resolved, &mut stream, &mut watch);
     }
-    if let Some(rest) = watch.time(in_order, || stream.end()) {
+    while let Some(rest) = watch.time(in_order, || stream.end()) {
         arrow.take(rest, &mut stream, &mut watch);
     }
     arrow.flush(&mut stream, &mut watch);

@@ -29,7 +29,7 @@ pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBat
         grammar.parse(&format, &mut block, &mut parsed);
         keep(&mut parts, stream.resolve(block, parsed));
     }
-    if let Some(resolved) = stream.end() {
+    while let Some(resolved) = stream.end() {
         keep(&mut parts, resolved);
     }
     assert_eq!(stream.counts.total.bytes, data.len() as u64, "bytes");

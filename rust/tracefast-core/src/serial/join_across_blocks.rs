@@ -1,5 +1,6 @@
 //! System calls whose halves are in different blocks, joined in the order of the blocks.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -43,11 +44,17 @@ pub(crate) struct UnfinishedCalls {
     free: Vec<u32>,
     /// Which of `calls` are calls of execve.
     execs: BTreeSet<u32>,
+    /// At the end of the log: those that have no row yet; the first one comes last.
+    left: Vec<u32>,
     block: u64,
     traced: TracedTasks,
     /// The last line of the log that says that records of a processor were lost.
     lost: HashMap<Option<u16>, i64>,
 }
+
+/// At the end of the log: how many calls become rows at a time, and how much text they have.
+const PART: usize = 4096;
+const PART_BYTES: usize = 1 << 20;
 
 /// The call ends the other threads of its group.
 fn is_exec(name: &str) -> bool {
@@ -253,25 +260,35 @@ impl UnfinishedCalls {
         }
     }
 
-    /// Ends the log: adds rows for all calls that are still open, in the order in which they began.
-    pub(crate) fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
-        let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
-        self.tasks.clear();
-        self.free.clear();
-        // Each task of merged logs has line numbers of its own.
-        calls.sort_by_key(|call| (call.line, call.open.tid));
-        parsed.reset(calls.len());
-        for call in &calls {
-            let row = parsed.rows.push();
-            abandon(
-                parsed,
-                row,
-                call,
-                format,
-                line,
-                call.open.status_if_lost(LossReason::Elsewhere),
-            );
+    /// Ends the log: makes rows for calls that are still open, in the order in which they began, as
+    /// many as a block has. Returns whether there are more.
+    pub(crate) fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) -> bool {
+        if self.left.is_empty() {
+            self.end();
         }
+        parsed.reset(PART.min(self.left.len()));
+        let mut bytes = 0;
+        while parsed.rows.len < PART && bytes < PART_BYTES {
+            let Some(id) = self.left.pop() else { break };
+            let Some(call) = self.calls.get_mut(id as usize).and_then(Option::take) else { break };
+            bytes += call.args.len() + call.extra.as_ref().map_or(0, Vec::len);
+            let row = parsed.rows.push();
+            let status = call.open.status_if_lost(LossReason::Elsewhere);
+            abandon(parsed, row, &call, format, line, status);
+        }
+        !self.left.is_empty()
+    }
+
+    /// No call goes on.
+    fn end(&mut self) {
+        self.tasks = HashMap::default();
+        self.free = Vec::new();
+        let open = |&id: &u32| self.calls[id as usize].is_some();
+        let mut left: Vec<u32> = (0..self.calls.len() as u32).rev().filter(open).collect();
+        // Each task of merged logs has line numbers of its own.
+        let began = |call: &Call| (call.line, call.open.tid);
+        left.sort_by_key(|&id| Reverse(self.calls[id as usize].as_ref().map(began)));
+        self.left = left;
     }
 
     /// If the call began in the block in which it ends, its entry belongs to its row.

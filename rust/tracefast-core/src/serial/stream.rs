@@ -109,18 +109,23 @@ impl Stream {
         self.close(block, parsed, line)
     }
 
-    /// Ends the source. Returns the rows of what is still open.
+    /// Ends the source. Returns rows of what is still open, a part of them at a time; `None` after
+    /// the last part.
     pub fn end(&mut self) -> Option<ResolvedBlock> {
         let source = self.source.as_mut()?;
         let mut parsed = self.pool.parsed();
-        source.unfinished.finish(&mut parsed, &source.format, source.line);
-        source.functions.finish(&mut parsed, source.line);
+        let more = source.unfinished.finish(&mut parsed, &source.format, source.line);
+        if !more {
+            source.functions.finish(&mut parsed, source.line);
+        }
         if self.model {
             source.kernel.run(&mut parsed, b"");
         }
         let line = source.line;
         let resolved = self.close(Block::default(), parsed, line);
-        self.source = None;
+        if !more {
+            self.source = None;
+        }
         Some(resolved).filter(|resolved| !resolved.is_empty())
     }
 
@@ -296,6 +301,28 @@ mod tests {
         for source in &stream.counts.sources {
             assert_eq!(source.counts.oddities.fields(), fields(1));
         }
+    }
+
+    #[test]
+    fn what_is_open_at_the_end_comes_in_parts() {
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let lines: Vec<String> =
+            (1..=10_000).map(|pid| format!("{pid} read(3,  <unfinished ...>\n")).collect();
+        let log = lines.concat();
+        let format = Format::detect(log.as_bytes(), None).expect("a log");
+        stream.begin("log", format);
+        let mut block = Block::from_text(log.as_bytes());
+        let mut parsed = pool.parsed();
+        Grammar::default().parse(&format, &mut block, &mut parsed);
+        assert!(stream.resolve(block, parsed).is_empty());
+        let mut tids = Vec::new();
+        while let Some(part) = stream.end() {
+            assert!(part.len() < lines.len() / 2);
+            tids.extend(part.look(|rows| rows.tid[..rows.len].to_vec()));
+        }
+        assert_eq!(tids, (1..=10_000).collect::<Vec<_>>());
+        assert_eq!(stream.counts.total.rows(), lines.len() as u64);
     }
 
     #[test]

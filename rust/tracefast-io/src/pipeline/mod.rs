@@ -144,6 +144,8 @@ struct State<T> {
     outputs: BTreeMap<u64, T>,
     /// Next output to take.
     next: u64,
+    /// The source's thread makes rows of what is still open, and may wait for room for more groups.
+    ending: bool,
     /// Everything is in `groups` or after it.
     finished: Option<RunCounts>,
     error: Option<Error>,
@@ -217,6 +219,7 @@ impl<E: Encode> Pipeline<E> {
             texts: VecDeque::new(),
             outputs: BTreeMap::new(),
             next: 0,
+            ending: false,
             finished: None,
             error: None,
             stop: false,
@@ -276,6 +279,9 @@ impl<E: Encode> Pipeline<E> {
                 state.outstanding -= 1;
                 state.texts.pop_front();
                 shared.work.notify_all();
+                if state.ending {
+                    shared.drive.notify_one();
+                }
                 return Ok(Poll::Ready(output));
             }
             if state.finished.is_some() && state.outstanding == 0 {

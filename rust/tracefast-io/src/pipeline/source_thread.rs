@@ -78,15 +78,26 @@ impl<E: Encode> Shared<E> {
         while !state.stop && (state.resolve < state.blocks || state.grouper.is_none()) {
             state = Self::wait(&self.drive, state);
         }
-        if state.stop {
-            return Ok(());
-        }
-        if let Some(mut grouper) = state.grouper.take() {
+        drop(state);
+        self.end_source()
+    }
+
+    /// Makes rows of the calls that were open at the end, a part of them at a time: there may be as
+    /// many as the log has lines.
+    fn end_source(&self) -> Result<()> {
+        self.lock().ending = true;
+        loop {
+            let mut state = self.lock();
+            while !state.stop && !self.more_groups(&state) {
+                state = Self::wait(&self.drive, state);
+            }
+            let Some(mut grouper) = state.grouper.take().filter(|_| !state.stop) else { break };
             drop(state);
             let mut ready = ReadyRows::default();
-            if let Some(rest) = grouper.stream.end() {
+            let rest = grouper.stream.end();
+            let more = rest.is_some();
+            if let Some(rest) = rest {
                 grouper.add(rest, &mut ready).map_err(|error| self.placed(error))?;
-                // Calls that were open at the end made rows, too.
                 let rows = grouper.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
             }
@@ -94,7 +105,11 @@ impl<E: Encode> Shared<E> {
             Self::hand_on(&mut state, ready);
             state.grouper = Some(grouper);
             self.work.notify_all();
+            if !more {
+                break;
+            }
         }
+        self.lock().ending = false;
         Ok(())
     }
 

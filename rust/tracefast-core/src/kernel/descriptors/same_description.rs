@@ -22,6 +22,8 @@ const COMPARED: usize = 1024;
 pub(crate) struct Others {
     /// It has been compared with the others.
     compared: bool,
+    /// It is among [`OlderDescriptions::used`].
+    used: bool,
     /// It is among [`OlderDescriptions::active`].
     active: bool,
     /// Those that it may be the same as, in ascending order.
@@ -37,11 +39,12 @@ pub(crate) struct Others {
 /// Descriptions that may be the same as others.
 #[derive(Debug, Default)]
 pub(crate) struct OlderDescriptions {
-    /// Those that have been used.
+    /// Those that have been used, [`COMPARED`] of them at most.
     used: Vec<DescriptionRef>,
     /// Those of them whose position is known, or moved by a call under way; and perhaps more.
     active: Vec<DescriptionRef>,
-    /// There are too many.
+    /// There are too many. From then on each is doubtful after every use of its own, so that no use
+    /// of another one can make it so.
     many: bool,
     /// The description of the last call that moved a position, or began to, and whether it has moved
     /// it, if no call on a description that may be the same was under way. The same again changes
@@ -166,7 +169,9 @@ impl OpenFileDescriptions {
             return;
         }
         if self.older.used.len() >= COMPARED {
-            self.older.many = true;
+            if std::mem::replace(&mut self.older.many, true) {
+                return;
+            }
             for at in 0..self.older.used.len() {
                 let used = self.older.used[at];
                 if let Some(open) = self.get(used) {
@@ -189,7 +194,7 @@ impl OpenFileDescriptions {
         }
         same.sort_unstable();
         if let Some(open) = self.get(file) {
-            open.others.same = same;
+            (open.others.same, open.others.used) = (same, true);
         }
         self.older.used.push(file);
     }
@@ -282,8 +287,9 @@ impl OpenFileDescriptions {
             return false;
         }
         self.compare(file);
-        let mut under_way = self.older.many;
-        let alone = self.at(file).is_none_or(|open| open.others.same.is_empty());
+        let many = self.older.many;
+        let mut under_way = many;
+        let alone = many || self.at(file).is_none_or(|open| open.others.same.is_empty());
         let mut active = if alone { Vec::new() } else { std::mem::take(&mut self.older.active) };
         let mut at = 0;
         while let Some(&other) = active.get(at) {
@@ -314,7 +320,7 @@ impl OpenFileDescriptions {
         if under_way {
             open.doubt_with_others();
         }
-        if !std::mem::replace(&mut open.others.active, true) {
+        if !many && !std::mem::replace(&mut open.others.active, true) {
             self.older.active.push(file);
         }
         self.older.last = (!under_way).then_some((file, moved));
@@ -354,7 +360,7 @@ impl OpenFileDescriptions {
         for &other in &others.same {
             self.separate(other, file);
         }
-        if others.compared {
+        if others.used {
             self.older.used.retain(|&used| used != file);
         }
         if others.active {
