@@ -25,29 +25,36 @@ def peak_kb(script: str, *arguments: object) -> int:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
+def written(write: Callable[[Path, int], None], folder: Path, count: int) -> Path:
+    """Write a log whose table has `count` rows."""
+    log = folder / f"{count}.strace"
+    write(log, count)
+    return log
+
+
+def parsed(write: Callable[[Path, int], None], folder: Path, count: int) -> Path:
+    """Write a log whose table has `count` rows; give its Parquet."""
+    log, out = written(write, folder, count), folder / f"{count}.parquet"
+    tf.parse(log, out)
+    log.unlink()
+    return out
+
+
 def bytes_per_row(
     script: str,
     write: Callable[[Path, int], None],
     folder: Path,
     counts: tuple[int, int] = (20_000, 120_000),
+    made: Callable[..., Path] = parsed,
 ) -> float:
     """Give by how much a script's memory grows with each row of a table.
 
-    `write` makes a log whose table has so many rows; the script gets the log as Parquet, and the
+    `write` makes a log whose table has so many rows; the script gets what is `made` of it, and the
     number.
     """
     few, many = counts
     peaks = []
     for count in (few, many):
-        out = parsed(write, folder, count)
-        peaks.append(min(peak_kb(script, out, count) for _ in range(2)))
+        source = made(write, folder, count)
+        peaks.append(min(peak_kb(script, source, count) for _ in range(2)))
     return (peaks[1] - peaks[0]) * 1024 / (many - few)
-
-
-def parsed(write: Callable[[Path, int], None], folder: Path, count: int) -> Path:
-    """Write a log whose table has `count` rows; give its Parquet."""
-    log, out = folder / f"{count}.strace", folder / f"{count}.parquet"
-    write(log, count)
-    tf.parse(log, out)
-    log.unlink()
-    return out

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.memory import bytes_per_row, needs_status, parsed, peak_kb
+from support.memory import bytes_per_row, needs_status, parsed, peak_kb, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,13 @@ def test_memory_grows_with_rows_by_little(tmp_path: Path, write, many: int) -> N
 
 
 @needs_status
+def test_memory_grows_with_paths_of_a_log_by_little(tmp_path: Path) -> None:
+    assert bytes_per_row(FILES, write_paths, tmp_path, (20_000, 500_000), made=written) < 700
+
+
+@needs_status
 @pytest.mark.slow
-def test_a_million_files_take_less_than_a_gigabyte(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [parsed, written])
+def test_a_million_files_take_less_than_a_gigabyte(tmp_path: Path, made) -> None:
     million = 1_000_000
-    assert peak_kb(FILES, parsed(write_paths, tmp_path, million), million) < 1_000_000
+    assert peak_kb(FILES, made(write_paths, tmp_path, million), million) < 1_000_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.memory import bytes_per_row, needs_status, parsed, peak_kb
+from support.memory import bytes_per_row, needs_status, parsed, peak_kb, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,13 +31,15 @@ def write_children(log: Path, count: int) -> None:
 
 
 @needs_status
-def test_memory_grows_with_children_by_little(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [parsed, written])
+def test_memory_grows_with_children_by_little(tmp_path: Path, made) -> None:
     # Enough for the hash tables to be as full as they usually are.
-    assert bytes_per_row(FORKS, write_children, tmp_path, (100_000, 400_000)) < 700
+    assert bytes_per_row(FORKS, write_children, tmp_path, (100_000, 400_000), made=made) < 700
 
 
 @needs_status
 @pytest.mark.slow
-def test_a_million_children_take_less_than_a_gigabyte(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [parsed, written])
+def test_a_million_children_take_less_than_a_gigabyte(tmp_path: Path, made) -> None:
     million = 1_000_000
-    assert peak_kb(FORKS, parsed(write_children, tmp_path, million), million) < 1_000_000
+    assert peak_kb(FORKS, made(write_children, tmp_path, million), million) < 1_000_000
