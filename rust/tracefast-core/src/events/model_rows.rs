@@ -187,6 +187,8 @@ fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_row
             let doubtful = tasks_may_be_named && !named;
             if class != RowClass::Idle || effect.begun || doubtful || *known != task {
                 if !is_of_task(kind, named) {
+                    // A damaged line may hide a call.
+                    word |= u64::from(effect.op != Op::None) << (row % 64);
                     continue;
                 }
                 *known = task;

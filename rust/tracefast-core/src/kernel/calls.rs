@@ -136,10 +136,13 @@ impl Kernel {
     pub(crate) fn row(&mut self, row: usize, at: u32, block: &mut BlockRows<'_>) {
         let kind = block.rows.kind[row];
         let tid = block.rows.has(row, C::Tid).then(|| block.rows.tid[row]);
+        let effect = block.rows.effect[row];
         if !is_of_task(kind, tid.is_some()) {
+            if effect.op == Op::Submit {
+                self.damaged(&effect);
+            }
             return;
         }
-        let effect = block.rows.effect[row];
         let (op, begun) = (effect.op, effect.begun);
         let idle = op == Op::None && effect.detail == NO_DETAIL;
         if effect.thread != 0 && matches!(op, Op::Exec | Op::Supersedes) {

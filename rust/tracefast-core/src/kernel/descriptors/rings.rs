@@ -7,6 +7,7 @@
 //! those that it keeps (`IORING_REGISTER_FILES`), until they are closed; and sizes are not known from
 //! there on. With `IORING_SETUP_SQPOLL` that includes descriptions that are opened later.
 
+use crate::events::rows::{AT_FDCWD, Effect};
 use crate::events::vocabulary::ring_flags;
 use crate::kernel::Kernel;
 use crate::kernel::files::length::Changes;
@@ -50,6 +51,17 @@ impl Kernel {
             }
         }
         Some(UnseenMoves { held, files: true })
+    }
+
+    /// A line was not understood that may have been a call: it may have done what a ring does.
+    #[cold]
+    pub(crate) fn damaged(&mut self, effect: &Effect) {
+        let tid = (effect.at != AT_FDCWD).then_some(effect.at);
+        if let Some(task) = self.tasks.known(tid)
+            && let Some(unseen) = self.submit(task, effect.flags)
+        {
+            unseen.end(&mut self.tasks.files);
+        }
     }
 
     /// Any file may change from here on, whichever the log names.

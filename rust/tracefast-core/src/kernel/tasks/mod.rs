@@ -494,7 +494,12 @@ impl Tasks {
 
     /// The live task with this id.
     pub(crate) fn by_tid(&self, tid: i32) -> Option<TaskRef> {
-        self.by_tid.get(&key(Some(tid))).copied()
+        self.known(Some(tid))
+    }
+
+    /// The live task with this id, if it has one.
+    pub(crate) fn known(&self, tid: Option<i32>) -> Option<TaskRef> {
+        self.by_tid.get(&key(tid)).copied()
     }
 
     /// Whether other tasks share its fd table.

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 
 use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
+use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{LossReason, TraceChange};
-use crate::events::vocabulary::{EventKind, Op, Status};
+use crate::events::vocabulary::{EventKind, Op, Status, ring_flags};
 use crate::linux::child_status;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout::stands_alone;
@@ -217,8 +218,28 @@ impl Parser<'_> {
             rows.tid[row] = task;
             rows.valid[row] |= C::Tid.bit();
         }
+        if is_like_call(&self.text[start..end]) {
+            let tid = self.task.or_else(|| pid_at_start(&self.text[start..end]));
+            let effect = &mut rows.effect[row];
+            (effect.op, effect.flags) = (Op::Submit, ring_flags::WAITS);
+            effect.at = tid.unwrap_or(AT_FDCWD);
+        }
         self.used = Some(LineUse::Unparsed);
     }
+}
+
+/// Whether the line has what calls have. Damage may hide what it did.
+fn is_like_call(line: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    has(b"(") && (has(b" = ") || has(b"<unfinished ")) || has(b" resumed>")
+}
+
+/// The pid before the event: `20841 read(`, `[pid 20841] read(`.
+fn pid_at_start(line: &[u8]) -> Option<i32> {
+    let line = line.strip_prefix(b"[pid").map_or(line, <[u8]>::trim_ascii_start);
+    let (pid, n) = number::digits(line);
+    let alone = n > 0 && matches!(line.get(n), Some(b' ' | b']'));
+    i32::try_from(pid).ok().filter(|_| alone)
 }
 
 /// Whether this is the name or number of a signal, as strace prints it.
