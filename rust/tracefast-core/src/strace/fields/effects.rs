@@ -32,8 +32,10 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
 }
 
 fn clone_bits(text: &[u8], sys: u16) -> u32 {
-    if text.trim_ascii().is_empty() {
-        // Before 5.1 strace prints all arguments at the end of the call.
+    let by_address = syscalls::name(sys) == "clone3";
+    let named = memchr::memchr(b'=', text).is_some();
+    if text.trim_ascii().is_empty() || !by_address && !named && number::c_integer(text).1 == 0 {
+        // Before 5.1 strace prints all arguments at the end of the call, and perhaps a message here.
         return 0;
     }
     let shown = if let Some(at) = search::find(text, b"flags=", 5) {
@@ -44,7 +46,7 @@ fn clone_bits(text: &[u8], sys: u16) -> u32 {
     } else {
         // Raw registers: the flags come first, but those of clone3 have only their address.
         let (flags, n) = number::c_integer(text);
-        (n > 0 && syscalls::name(sys) != "clone3").then_some(flags as u32)
+        (n > 0 && !by_address).then_some(flags as u32)
     };
     shown.map_or(clone_flags::UNSHOWN, |flags| flags & !clone_flags::CSIGNAL)
 }

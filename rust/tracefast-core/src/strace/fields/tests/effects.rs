@@ -98,6 +98,8 @@ fn siblings_of_the_caller() {
     }
     let settid = "clone(child_stack=NULL, flags=CLONE_PARENT_SETTID|SIGCHLD) = 8";
     assert_eq!(effect(settid).flags, 0);
+    // The arguments follow at the end of the call.
+    assert_eq!(head("clone(/usr/bin/strace: Process 8 attached").flags, 0);
     for line in [
         // The address of the flags shows no flags.
         "clone3(0x7ffe0000ff00, 0x58) = 0x8",
