@@ -253,7 +253,7 @@ def test_oddities_of_a_log(run, tmp_path):
     ran = run("parse", "log", "-o", "out.parquet", "-v")
     assert "log: time steps back on 1 line, 1 line has other columns\n" in ran.stderr
     report = tf.parse(tmp_path / "log", None)
-    odd = {"time_steps_back": 1, "relayouts": 1, "foreign": 0, "shared_lines": 0}
+    odd = {"time_steps_back": 1, "relayouts": 1, "foreign": 0, "notes": 0, "shared_lines": 0}
     assert report.oddities == odd | {"impossible_durations": 0, "impossible_cpu_times": 0}
     assert report.sources[0]["oddities"] == report.oddities
 
@@ -261,7 +261,7 @@ def test_oddities_of_a_log(run, tmp_path):
 def test_oddities_are_described_in_words():
     from tracefast.cli.screen.parse_report import describe_oddities
 
-    nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0, "shared_lines": 0}
+    nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0, "notes": 0, "shared_lines": 0}
     assert describe_oddities(nothing) == ""
     assert describe_oddities(nothing | {"relayouts": 1}) == "1 line has other columns"
     assert describe_oddities({"time_steps_back": 1200, "relayouts": 2, "foreign": 1}) == (

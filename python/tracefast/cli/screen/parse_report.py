@@ -18,6 +18,7 @@ _ODDITIES: Final = {
     "time_steps_back": ("time steps back on {} line", "time steps back on {} lines"),
     "relayouts": ("{} line has other columns", "{} lines have other columns"),
     "foreign": ("{} line holds output of the program", "{} lines hold output of the program"),
+    "notes": ("{} result has a note behind it", "{} results have notes behind them"),
     "shared_lines": ("{} record shares another's line", "{} records share another's line"),
     "impossible_durations": ("{} duration is impossible", "{} durations are impossible"),
     "impossible_cpu_times": (

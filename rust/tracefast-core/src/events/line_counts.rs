@@ -90,6 +90,8 @@ pub struct Oddities {
     pub relayouts: u64,
     /// Pieces of the traced program's output within strace's lines.
     pub foreign: u64,
+    /// Results with text behind them that strace did not write, or with an error whose text is cut.
+    pub notes: u64,
     /// Records on the line of the record before them: there are that many more rows than lines of
     /// events.
     pub shared_lines: u64,
@@ -101,11 +103,12 @@ pub struct Oddities {
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 6] {
+    pub fn fields(&self) -> [(&'static str, u64); 7] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
+            ("notes", self.notes),
             ("shared_lines", self.shared_lines),
             ("impossible_durations", self.impossible_durations),
             ("impossible_cpu_times", self.impossible_cpu_times),
@@ -118,6 +121,7 @@ impl Oddities {
             time_steps_back: count("time_steps_back"),
             relayouts: count("relayouts"),
             foreign: count("foreign"),
+            notes: count("notes"),
             shared_lines: count("shared_lines"),
             impossible_durations: count("impossible_durations"),
             impossible_cpu_times: count("impossible_cpu_times"),
@@ -130,6 +134,7 @@ impl Oddities {
             time_steps_back,
             relayouts,
             foreign,
+            notes,
             shared_lines,
             impossible_durations,
             impossible_cpu_times,
@@ -137,6 +142,7 @@ impl Oddities {
         self.time_steps_back += time_steps_back;
         self.relayouts += relayouts;
         self.foreign += foreign;
+        self.notes += notes;
         self.shared_lines += shared_lines;
         self.impossible_durations += impossible_durations;
         self.impossible_cpu_times += impossible_cpu_times;

@@ -157,6 +157,11 @@ pub fn name(number: u64) -> Option<&'static str> {
     }
 }
 
+/// Whether an error has this name.
+pub(crate) fn is_name(text: &[u8]) -> bool {
+    (1..=516).any(|number| name(number).is_some_and(|name| name.as_bytes() == text))
+}
+
 /// Highest error number: a failing call returns −1 to −4095 (`MAX_ERRNO` in `include/linux/err.h`).
 pub const MAX: i64 = 4095;
 

@@ -279,9 +279,10 @@ mod tests {
                     time_steps_back: 1,
                     relayouts: 2,
                     foreign: 3,
-                    shared_lines: 4,
-                    impossible_durations: 5,
-                    impossible_cpu_times: 6,
+                    notes: 4,
+                    shared_lines: 5,
+                    impossible_durations: 6,
+                    impossible_cpu_times: 7,
                 };
                 stream.resolve(Block::default(), parsed);
             }
@@ -292,9 +293,10 @@ mod tests {
                 ("time_steps_back", 2 * by),
                 ("relayouts", 4 * by),
                 ("foreign", 6 * by),
-                ("shared_lines", 8 * by),
-                ("impossible_durations", 10 * by),
-                ("impossible_cpu_times", 12 * by),
+                ("notes", 8 * by),
+                ("shared_lines", 10 * by),
+                ("impossible_durations", 12 * by),
+                ("impossible_cpu_times", 14 * by),
             ]
         };
         assert_eq!(stream.counts.total.oddities.fields(), fields(2));

@@ -10,7 +10,9 @@ use crate::strace::format::Format;
 use crate::strace::leader::clock::Clock;
 use crate::strace::leader::line_layout::layout_of;
 use crate::strace::leader::{self, Pid};
-use crate::strace::line_start::{NAME_MAX, begins_event, call_name, is_continuation, personality};
+use crate::strace::line_start::{
+    self, NAME_MAX, begins_event, call_name, is_continuation, personality,
+};
 use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 use crate::strace::task_prefix::{self, Mark, Prefix};
 use crate::text::block::{Block, PAD};
@@ -131,6 +133,9 @@ impl Parser<'_> {
         }
         if end > start && self.text[end - 1] == b'\r' {
             end -= 1;
+        }
+        if end > start && matches!(self.text[end - 1], b' ' | b'\t') {
+            end = start + line_start::without_blanks(&self.text[start..end]).len();
         }
         let bytes = &self.text[start..end];
         let mark = if several { None } else { first };

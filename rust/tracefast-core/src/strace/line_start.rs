@@ -2,6 +2,7 @@
 //! continuation.
 
 use crate::linux::syscalls::is_syscall;
+use crate::text::search;
 
 /// Whether the line is a stack frame (`-k`) or a dump (`-e read=`), which belong to the event
 /// before them.
@@ -79,6 +80,16 @@ pub(crate) fn personality(rest: &[u8]) -> usize {
 /// Whether only a system call has this name.
 pub(crate) fn is_call(name: &[u8]) -> bool {
     name.starts_with(b"syscall_") || is_syscall(name)
+}
+
+/// The line without blanks and tabs behind its event, which editors and pages add. The end of a call
+/// that is cut stays as it is.
+#[cold]
+pub(crate) fn without_blanks(line: &[u8]) -> &[u8] {
+    let event = line.trim_ascii_end();
+    let marks = [&b" +++"[..], b" ---", b" ...>"];
+    let ends = marks.into_iter().any(|mark| event.ends_with(mark));
+    if ends || search::find(event, b" = ", 1).is_some() { event } else { line }
 }
 
 #[cfg(test)]

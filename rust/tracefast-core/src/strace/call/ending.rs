@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use crate::events::vocabulary::Status;
 use crate::strace::arguments::args_end;
+use crate::strace::call::note;
 use crate::strace::call::result::{self, Outcome};
 
 /// The end of a call's text.
@@ -111,12 +112,23 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
             return Some(Ending { args: at, outcome: None, status: Some(status) });
         }
     }
+    by_result(text, result::parse)
+}
+
+/// The same for a call with a note behind its result, or the text of whose error is cut.
+#[cold]
+pub(crate) fn noted(text: &[u8]) -> Option<Ending> {
+    by_result(text, note::parse)
+}
+
+/// Finds the end of a call by its result, which `parse` reads.
+fn by_result(text: &[u8], parse: fn(&[u8], usize) -> Option<Outcome>) -> Option<Ending> {
     let mut from = 0;
     // The first half may hold opening brackets that `text` lacks, so a `)` may be too early. Each
     // try may scan the rest of the text, so their number is limited.
     for _ in 0..TRIES {
         let end = args_end(text, from)?;
-        if let Some(outcome) = result_after(text, end) {
+        if let Some(outcome) = result_start(text, end).and_then(|at| parse(text, at)) {
             let (args, killed) = match text[..end].strip_suffix(b" <unfinished ...>") {
                 Some(head) => (head.len(), true),
                 None => (end, false),
@@ -200,12 +212,14 @@ pub fn cut_args(text: &[u8]) -> usize {
 
 /// The result after the `)` at `end`: blanks, `= `, value.
 pub(crate) fn result_after(text: &[u8], end: usize) -> Option<Outcome> {
+    result_start(text, end).and_then(|at| result::parse(text, at))
+}
+
+/// Where the value starts after the `)` at `end`.
+fn result_start(text: &[u8], end: usize) -> Option<usize> {
     let rest = &text[end + 1..];
     let blanks = rest.iter().position(|&b| b != b' ')?;
-    if blanks == 0 || !rest[blanks..].starts_with(b"= ") {
-        return None;
-    }
-    result::parse(text, end + 1 + blanks + 2)
+    (blanks > 0 && rest[blanks..].starts_with(b"= ")).then_some(end + 1 + blanks + 2)
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub struct Outcome {
     pub errno_number: Option<u64>,
     /// Text after the value that is not the explanation of the error.
     pub aux: Option<(usize, usize)>,
+    /// Text that somebody has added, or what is left of an explanation.
+    pub note: Option<(usize, usize)>,
     /// Time in the call, ns; negative if it is printed with a sign.
     pub dur: Option<i64>,
     /// How the call ended, as far as the result shows it.

@@ -18,7 +18,7 @@ use crate::strace::fields::{self, Annotation};
 use crate::strace::format::Format;
 use crate::text::escape::{escape_invalid, unescape_into};
 use crate::text::number;
-use crate::text::string_view::{self, Place};
+use crate::text::string_view::{self, Place, unpack};
 
 /// Writes the result of a call. `source` is the text that the outcome's ranges refer to;
 /// `errno_key` is the dictionary key of the error's name.
@@ -152,7 +152,11 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
         })
     });
     parsed.detours += u64::from(plain.is_none());
-    let ending = plain.or_else(|| ending::ending(&joined)).unwrap_or(truncated(joined.len()));
+    let ending = plain.or_else(|| ending::ending(&joined));
+    let noted = if ending.is_none() { ending::noted(&joined) } else { None };
+    parsed.oddities.notes += u64::from(noted.is_some());
+    let ending = ending.or(noted).unwrap_or(truncated(joined.len()));
+    let note = noted.and_then(|ending| ending.outcome?.note);
     // Views of arguments and result share one copy of the joined text.
     let base = parsed.side.bytes.len();
     if half.utf8 || simdutf8::basic::from_utf8(&joined).is_ok() {
@@ -162,10 +166,28 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
         // Views cannot point at text that is not UTF-8, so the call is parsed again after escaping.
         let escaped = escape_invalid(&joined).into_owned().into_bytes();
         parsed.side.bytes.extend_from_slice(&escaped);
-        let ending = ending::ending(&escaped).unwrap_or(truncated(escaped.len()));
+        let ending = ending::ending(&escaped).or_else(|| ending::noted(&escaped));
+        let ending = ending.unwrap_or(truncated(escaped.len()));
         write_joined(parsed, row, &escaped, base, half, &ending);
     }
+    if let Some((start, end)) = note {
+        add_extra(parsed, row, text, &joined[start..end]);
+    }
     parsed.scratch = joined;
+}
+
+/// Adds a line to what `extra` holds. `text` is that of the block.
+pub(crate) fn add_extra(parsed: &mut Parsed, row: usize, text: &[u8], line: &[u8]) {
+    let Parsed { rows, side, .. } = parsed;
+    let from = side.bytes.len();
+    if rows.has(row, C::Extra) {
+        let before = unpack(&rows.extra[row], text, &side.bytes).to_vec();
+        side.bytes.extend_from_slice(&before);
+        side.bytes.push(b'\n');
+    }
+    side.bytes.extend_from_slice(escape_invalid(line).as_bytes());
+    rows.extra[row] = side.since(from);
+    rows.valid[row] |= C::Extra.bit();
 }
 
 /// Fills the columns of a call without an end from its arguments `args`.
@@ -278,5 +300,6 @@ pub(crate) fn shift_ranges(mut outcome: Outcome, by: usize) -> Outcome {
     outcome.annotation = moved(outcome.annotation);
     outcome.errno = moved(outcome.errno);
     outcome.aux = moved(outcome.aux);
+    outcome.note = moved(outcome.note);
     outcome
 }

@@ -6,6 +6,7 @@ use crate::events::split_calls::{Deferred, LossReason, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::linux::syscalls::{self, Count};
 use crate::strace::arguments::{args_end, closed, in_annotation};
+use crate::strace::call::ending::Ending;
 use crate::strace::call::result::ResultStatus;
 use crate::strace::call::row::{self, errno_name, success};
 use crate::strace::call::split::{is_unfinished, pid_changed};
@@ -13,7 +14,7 @@ use crate::strace::call::{ending, foreign_text};
 use crate::strace::fields;
 use crate::strace::leader::Pid;
 use crate::strace::line_start::is_call;
-use crate::strace::parser::{Above, Line, Parser};
+use crate::strace::parser::{Above, Line, Owner, Parser};
 
 impl Parser<'_> {
     pub(crate) fn call(&mut self, line: &Line, name: usize, name_len: usize) -> bool {
@@ -76,6 +77,19 @@ impl Parser<'_> {
             // The thread continues under the id of its leader.
             self.detour();
             self.start_call(line, (name, name_len), (args, args + end), Some(pid));
+            return true;
+        }
+        if self.odd.is_none()
+            && let Some(Ending { args: len, outcome: Some(outcome), status }) =
+                ending::noted(&bytes[args..])
+        {
+            self.detour();
+            self.parsed.oddities.notes += 1;
+            let outcome = row::shift_ranges(outcome, args);
+            self.complete_call(line, (name, name_len), (args, args + len), &outcome, status);
+            if let (Owner::Row(row), Some((start, end))) = (self.owner, outcome.note) {
+                self.extra(row, start, end);
+            }
             return true;
         }
         let torn = self.odd.is_none() && self.torn_call(line, (name, name_len), args);

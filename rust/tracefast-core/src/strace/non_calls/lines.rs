@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 
 use crate::events::line_counts::LineUse;
-use crate::events::parsed_block::Parsed;
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{LossReason, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status, ring_flags};
 use crate::linux::child_status;
+use crate::strace::call::row;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout::stands_alone;
 use crate::strace::line_start::is_continuation;
@@ -17,9 +17,7 @@ use crate::strace::line_start::is_length;
 use crate::strace::non_calls::classify::{self, NonCall};
 use crate::strace::parser::{Above, Line, Owner, Parser};
 use crate::strace::task_prefix::without_prefixes;
-use crate::text::escape::escape_invalid;
 use crate::text::number;
-use crate::text::string_view::unpack;
 
 impl Parser<'_> {
     /// Parses `+++ exited with 0 +++`, `+++ killed by SIGKILL +++` and `+++ superseded by execve in
@@ -183,17 +181,7 @@ impl Parser<'_> {
     pub(crate) fn extra(&mut self, row: usize, start: usize, end: usize) {
         let line = &self.text[start..end];
         let line = if self.format.merged { without_prefixes(line) } else { Cow::Borrowed(line) };
-        let Parsed { rows, side, .. } = &mut *self.parsed;
-        let from = side.bytes.len();
-        if rows.has(row, C::Extra) {
-            // Columns of the leader, or earlier frames.
-            let before = unpack(&rows.extra[row], self.text, &side.bytes).to_vec();
-            side.bytes.extend_from_slice(&before);
-            side.bytes.push(b'\n');
-        }
-        side.bytes.extend_from_slice(escape_invalid(&line).as_bytes());
-        rows.extra[row] = side.since(from);
-        rows.valid[row] |= C::Extra.bit();
+        row::add_extra(self.parsed, row, self.text, &line);
     }
 
     /// If the line is coloured, it may be an event without its colours.
@@ -251,8 +239,10 @@ fn is_signal(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::parsed_block::Parsed;
     use crate::strace::Grammar;
     use crate::text::block::Block;
+    use crate::text::string_view::unpack;
 
     #[test]
     fn long_dumps_are_copied_once() {
