@@ -57,11 +57,13 @@ def event(draw):
     task = draw(maybe(st.integers(0, 7), 20))
     # Few processes, so that they have threads and one number after the other.
     pid = draw(st.sampled_from([(task or 0) % 2 + 1] * 20 + [3, None]))
+    # Both grammars give every exit a name, which says whether the task is gone.
+    name = st.sampled_from(others.get(kind, NAMES))
     return {
         "ts": draw(maybe(st.integers(0, 40), 30)),
         "dur_ns": draw(maybe(DURATIONS, 12)),
         "kind": kind,
-        "name": draw(maybe(st.sampled_from(others.get(kind, NAMES)), 40)),
+        "name": draw(name if kind == "exit" else maybe(name, 40)),
         "args": draw(st.sampled_from([None, *ARGS])),
         "ret": draw(st.sampled_from([None, -1, 0, 0, 0, 8])),
         "errno": draw(st.sampled_from([None, None, None, *ERRORS])),
