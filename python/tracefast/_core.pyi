@@ -25,6 +25,7 @@ __all__ = [
     "StraceCounts",
     "Syscalls",
     "__version__",
+    "check_batches",
     "field_column",
     "field_kind",
     "file_id",
