@@ -1,11 +1,16 @@
 //! Whether `lseek` was traced: `-e trace=!lseek` leaves nothing else out that would show.
 //!
-//! Two things do not happen without a seek, as far as the log shows the file to be the same:
+//! Some things do not happen without a seek, as far as the log shows the file to be the same:
 //!
 //! - a file that was just opened turns out to be a regular one (`fstat`) and no terminal
 //!   (`ioctl(TCGETS)` fails), and is read: Python and bash make both calls, and ask for the position
 //!   before they read (`_io_open_impl` in Python's `Modules/_io/_iomodule.c`, `open_script` in bash's `shell.c`);
-//! - reads return more than the file has.
+//! - reads return more than the file has, or come to its end with less.
+//!
+//! Others hardly do, in a log without any seek:
+//!
+//! - a descriptor is both read and written: C asks for a seek in between (fopen(3));
+//! - a file is closed after many reads, before its end.
 
 use std::collections::HashMap;
 
@@ -16,6 +21,12 @@ use crate::text::search::rfind;
 /// How many descriptors are followed at a time.
 const FOLLOWED: usize = 1 << 12;
 
+/// So many reads of a file are many.
+const MANY: u32 = 32;
+
+/// Files of sysfs have this size, and less to read (`sysfs_add_file_mode_ns` in fs/sysfs/file.c).
+const SYSFS: i64 = 4096;
+
 /// What is known of a descriptor that a call in the log has opened.
 #[derive(Debug, Default)]
 struct Opened {
@@ -23,8 +34,16 @@ struct Opened {
     size: Option<i64>,
     /// It was asked, after that, whether it is a terminal.
     asked: bool,
-    /// How much was read.
+    /// How much was read, and by how many calls.
     read: i64,
+    reads: u32,
+    /// Other calls than these may have read.
+    shared: bool,
+    /// It is a regular file, and each write appends.
+    regular: bool,
+    appends: bool,
+    /// Something was written.
+    written: bool,
 }
 
 /// The facts that decide, of the lines so far.
@@ -58,20 +77,32 @@ impl Seeks {
             b"open" | b"openat" => {
                 let made = result(event).and_then(key);
                 if let Some(made) = made.filter(|_| self.open.len() < FOLLOWED) {
-                    self.open.insert(made, Opened::default());
+                    let appends = memchr::memmem::find(event, b"O_APPEND").is_some();
+                    self.open.insert(made, Opened { appends, ..Opened::default() });
                 }
             }
+            // A shell opens a file for another number.
             b"dup2" | b"dup3" => {
-                if let Some(made) = result(event).and_then(key) {
+                if let Some(made) = result(event).and_then(key)
+                    && fd != Some(made)
+                {
+                    let old = fd.and_then(|fd| self.open.remove(&fd));
                     self.open.remove(&made);
+                    self.open.extend(old.map(|old| (made, old)));
                 }
             }
-            b"execve" | b"execveat" | b"close_range" => self.open.clear(),
+            // They read from, or close, numbers that are not looked for.
+            b"sendfile" | b"sendfile64" | b"splice" | b"copy_file_range" | b"execve"
+            | b"execveat" | b"close_range" => self.open.clear(),
             b"close" => {
-                fd.map(|fd| self.open.remove(&fd));
+                let closed = fd.and_then(|fd| self.open.remove(&fd));
+                self.missed |= closed.is_some_and(|open| open.ends_early());
             }
             _ if classes_of(name).has(Classes::FORKS) => {
                 self.unclear = memchr::memmem::find(event, b"CLONE_FILES").is_some();
+                for (_, open) in self.open.iter_mut().filter(|(key, _)| key.0 == pid) {
+                    open.shared = true;
+                }
             }
             _ => {
                 let Some(open) = fd.and_then(|fd| self.open.get_mut(&fd)) else { return };
@@ -104,6 +135,7 @@ impl Opened {
                 let at = memchr::memmem::find(event, b"st_mode=S_IFREG|")
                     .and_then(|_| memchr::memmem::find(event, b"st_size="));
                 self.size = at.and_then(|at| number_at(&event[at + 8..]));
+                self.regular = self.size.is_some();
             }
             b"ioctl" => {
                 let asked = memchr::memmem::find(event, b"TCGETS").is_some();
@@ -112,18 +144,40 @@ impl Opened {
                     && memchr::memmem::find(event, b" = -1 ENOTTY").is_some();
             }
             b"read" | b"readv" => {
-                let (Some(size), Some(bytes @ 1..)) = (self.size, result(event)) else {
+                let Some(bytes) = result(event) else {
+                    self.shared = true;
                     return false;
                 };
+                self.reads += 1;
                 self.read = self.read.saturating_add(bytes);
+                if bytes == 0 {
+                    return self.has_more() && memchr::memmem::find(event, b", 0) = ").is_none();
+                }
                 // Files that the kernel makes up have no size.
-                return size > 0 && (self.asked || self.read > size);
+                let more =
+                    self.size.is_some_and(|size| size > 0 && (self.asked || self.read > size));
+                return more || self.regular && self.written;
+            }
+            b"write" | b"writev" => {
+                self.size = None;
+                self.written |= !self.appends;
+                return self.regular && self.written && self.read > 0;
             }
             // Data goes in, or out in another way.
             b"pread64" | b"preadv" | b"preadv2" | b"mmap" | b"mmap2" | b"fadvise64" => {}
             _ => self.size = None,
         }
         false
+    }
+
+    /// The file is longer than what was read of it.
+    fn has_more(&self) -> bool {
+        !self.shared && self.size.is_some_and(|size| size != SYSFS && self.read < size)
+    }
+
+    /// Whether a file that is closed now was not read to its end, by a program that reads often.
+    fn ends_early(&self) -> bool {
+        self.reads >= MANY && self.has_more()
     }
 }
 
@@ -168,8 +222,6 @@ mod tests {
         assert!(!filtered(&[OPEN, STAT, READ].concat()));
         // Standard input is older than the log, and was asked for other reasons.
         assert!(!filtered(&[STAT, ASK, READ].concat()));
-        let written = "7 write(3, \"x\", 1) = 1\n";
-        assert!(!filtered(&[OPEN, STAT, ASK, written, READ].concat()));
         assert!(!filtered(&[OPEN, STAT, ASK, "7 close(3) = 0\n", READ].concat()));
     }
 
@@ -185,5 +237,43 @@ mod tests {
         // Another thread may have opened another file.
         let thread = "7 clone(flags=CLONE_VM|CLONE_FILES|CLONE_THREAD) = 8\n";
         assert!(!filtered(&[OPEN, STAT, thread, READ, READ].concat()));
+    }
+
+    #[test]
+    fn a_file_ends_where_its_size_says() {
+        let long = STAT.replace("=9", "=99");
+        let end = "7 read(3, \"\", 8192) = 0\n";
+        assert!(filtered(&[OPEN, &long, READ, end].concat()));
+        assert!(!filtered(&[OPEN, &long, READ].concat()));
+        // Nothing was asked for; the rest may have been read by another task, or in sysfs be none.
+        assert!(!filtered(&[OPEN, &long, READ, "7 read(3, \"\", 0) = 0\n"].concat()));
+        assert!(!filtered(&[OPEN, &long, READ, "7 fork() = 8\n", end].concat()));
+        assert!(!filtered(&[OPEN, &long, "7 read(3,  <unfinished ...>\n", end].concat()));
+        assert!(!filtered(&[OPEN, &STAT.replace("=9", "=4096"), READ, end].concat()));
+    }
+
+    #[test]
+    fn what_is_read_and_written_is_sought() {
+        let written = "7 write(3, \"x\", 1) = 1\n";
+        let whole = "7 dup2(3, 1) = 1\n7 write(1, \"x\", 1) = 1\n";
+        assert!(filtered(&[OPEN, STAT, READ, written].concat()));
+        assert!(filtered(&[OPEN, STAT, READ, whole].concat()));
+        assert!(filtered(&[OPEN, STAT, written, READ].concat()));
+        assert!(!filtered(&[OPEN, STAT, written].concat()));
+        assert!(!filtered(&[OPEN, &STAT.replace("IFREG", "IFCHR"), READ, written].concat()));
+        let append = OPEN.replace("O_RDONLY", "O_RDWR|O_APPEND");
+        assert!(!filtered(&[&append, STAT, READ, written].concat()));
+    }
+
+    #[test]
+    fn a_file_is_read_to_its_end_or_only_for_a_moment() {
+        let long = STAT.replace("=9", "=999");
+        let close = "7 close(3) = 0\n";
+        let reads = READ.repeat(32);
+        assert!(filtered(&[OPEN, &long, &reads, close].concat()));
+        assert!(!filtered(&[OPEN, &long, &reads].concat()));
+        assert!(!filtered(&[OPEN, &long, READ, close].concat()));
+        assert!(!filtered(&[OPEN, &long, "7 fork() = 8\n", &reads, close].concat()));
+        assert!(!filtered(&[OPEN, &STAT.replace("=9", "=288"), &reads, close].concat()));
     }
 }
