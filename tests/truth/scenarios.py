@@ -187,6 +187,7 @@ SCENARIOS = [
         "first-child",
         "several-children",
         "children-at-once",
+        "parents-at-once",
         "appended-inside",
         "by-clone3",
         "threads-inside",

@@ -70,6 +70,27 @@ def children_at_once():
         os.read(file, 8)
 
 
+def parents_at_once():
+    """Several tasks make children at once, and each has a file of its own."""
+    separate()
+
+    def work(file, size):
+        os.read(file, size)
+        os.read(file, 8)
+
+    def parent(number):
+        file = words(f"words{number}.bin", 1000)
+        pids = []
+        for size in (16, 24, 40):
+            os.read(file, 8)
+            pids.append(child(work, file, size))
+            os.read(file, 8)
+        join(*pids)
+        os.read(file, 8)
+
+    join(child(lambda: join(*[child(parent, number) for number in range(4)])))
+
+
 def appended_inside():
     file = make("x", 0, W | APPEND)
     separate()

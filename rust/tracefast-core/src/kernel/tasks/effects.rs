@@ -227,11 +227,12 @@ impl Kernel {
     ) {
         let effect = block.rows.effect[row];
         let child = ret.and_then(|ret| i32::try_from(ret).ok());
-        let child = child.map(|ret| if effect.at == AT_FDCWD { ret } else { effect.at });
+        let translated = effect.at != AT_FDCWD;
+        let child = child.map(|ret| if translated { effect.at } else { ret });
         if let (Some(child), Some(parent)) = (child, tid) {
             self.comms.inherit(child, parent);
         }
-        if let Some(child) = self.tasks.forked(task, child, effect.flags) {
+        if let Some(child) = self.tasks.forked(task, child, effect.flags, translated) {
             block.rows.child[row] = child;
             block.set(row, C::Child);
         }

@@ -28,7 +28,7 @@ impl Tasks {
             return task;
         }
         let next = self.next;
-        let parents = self.possible_parents();
+        let parents = if self.forking.len() < 2 { Vec::new() } else { self.possible_parents() };
         let mut open = self.forking.iter_mut();
         let open =
             open.find(|forking| forking.child.is_none()).filter(|_| !self.events_show_children);
@@ -67,12 +67,22 @@ impl Tasks {
     }
 
     /// Such a call has returned: `child` is the id of the new task, `None` if the call failed.
-    /// Returns the number of the new task.
-    pub(crate) fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
+    /// `translated`: the id is that of strace's pid namespace (`--decode-pids=pidns`). Returns the
+    /// number of the new task.
+    pub(crate) fn forked(
+        &mut self,
+        task: TaskRef,
+        child: Option<i32>,
+        flags: u32,
+        translated: bool,
+    ) -> Option<u32> {
         let (parent, _) = self.identity(task);
-        let child = self.returned(task, parent, child, flags);
-        self.rule_out(parent);
-        child
+        let made = self.returned(task, parent, child, flags, translated);
+        // What has a number of another namespace may be its child.
+        if made.is_none_or(|_| translated || self.task(task).is_none_or(|task| !task.foreign)) {
+            self.rule_out(parent);
+        }
+        made
     }
 
     fn returned(
@@ -81,6 +91,7 @@ impl Tasks {
         parent: u32,
         child: Option<i32>,
         flags: u32,
+        translated: bool,
     ) -> Option<u32> {
         let at = self.forking.iter().position(|forking| forking.parent == parent);
         let forking = at.and_then(|at| self.forking.remove(at));
@@ -105,10 +116,7 @@ impl Tasks {
         if self.hides_children {
             self.hide_from(task, flags);
         }
-        if self.has_foreign_children(task, tid) {
-            if let Some((_, guess)) = seen.and_then(|(_, id)| self.end_guess(id)) {
-                guess.end(&mut self.files);
-            }
+        if !translated && self.has_foreign_children(task, tid) {
             return Some(self.forked_elsewhere(task, tid, flags, seen));
         }
         // The child was taken for that of another call, whose own child has not appeared yet.

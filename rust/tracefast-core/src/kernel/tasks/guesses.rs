@@ -42,13 +42,22 @@ impl Tasks {
         self.slots.iter().position(|slot| slot.as_ref().is_some_and(|task| task.id == id))
     }
 
-    /// Numbers of the tasks in calls that make a task, whose children have not appeared.
+    /// Numbers of the tasks in calls that make a task, whose children have not appeared, or are
+    /// guessed.
     pub(crate) fn possible_parents(&self) -> Vec<u32> {
-        if self.forking.len() < 2 {
-            return Vec::new();
-        }
-        let open = self.forking.iter().filter(|forking| forking.child.is_none());
+        let open = self.forking.iter().filter(|forking| {
+            forking.child.is_none_or(|(_, child)| self.guessed_parents(child).is_some())
+        });
         open.map(|forking| forking.parent).collect()
+    }
+
+    /// Of which tasks the one with this number may be the child, if that is guessed.
+    pub(crate) fn guessed_parents(&self, id: u32) -> Option<&[u32]> {
+        if self.guesses == 0 {
+            return None;
+        }
+        let guess = self.task(self.by_number(id)?)?.guess.as_ref();
+        guess.map(|guess| guess.parents.as_slice())
     }
 
     /// The descriptions that only some of these fd tables have under a number.
@@ -140,10 +149,13 @@ impl Tasks {
         if self.by_number(id).is_none() {
             return;
         }
+        let possible = self.guessed_parents(id).map(<[u32]>::to_vec);
         let parents = self.possible_parents();
-        let Some(other) = self.forking.iter_mut().find(|other| other.child.is_none()) else {
-            return;
-        };
+        let mut others = self.forking.iter_mut().filter(|other| other.child.is_none());
+        let other = others.find(|other| {
+            possible.as_ref().is_none_or(|possible| possible.contains(&other.parent))
+        });
+        let Some(other) = other else { return };
         other.child = Some((tid, id));
         let (parent, flags) = (other.parent, other.flags);
         if let Some(parent) = self.by_number(parent) {

@@ -39,7 +39,7 @@ use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::guesses::Guess;
 use crate::kernel::tasks::memory::AddressSpace;
-use crate::kernel::tasks::namespaces::Unseen;
+use crate::kernel::tasks::namespaces::{Apart, Unseen};
 use crate::kernel::tasks::shared::Shared;
 use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -128,6 +128,8 @@ pub(crate) struct Tasks {
     /// Children with numbers of other pid namespaces that have not shown themselves; the oldest
     /// first.
     unseen: VecDeque<Unseen>,
+    /// How numbers of tasks in pid namespaces differ from those that strace has.
+    apart: HashMap<u64, Apart>,
     /// Children that `task_newtask` has shown, and their parents: `sched_process_fork` will show
     /// them again.
     newborn: HashMap<i32, u32>,
@@ -171,6 +173,7 @@ impl Tasks {
         let parent = parent.and_then(|parent| self.task(parent));
         let separates = parent.is_some_and(|parent| parent.separates) || flags & CLONE_NEWPID != 0;
         let foreign = parent.is_some_and(|parent| parent.foreign || separates);
+        let first = separates && parent.is_some_and(|parent| !parent.foreign);
         // With the flag each child has a namespace of its own. After unshare(2) the first child of a
         // task makes the namespace, and the others are in it, too.
         let pids = match parent {
@@ -197,6 +200,9 @@ impl Tasks {
                 let directory = self.directories.add(Directories::default());
                 (tid, table, directory, self.spaces.add(AddressSpace::default()))
             };
+        if first {
+            self.first_in_space(pids, tid);
+        }
         let table_of_parent = parent.map(|(_, table, ..)| table);
         let task = Task {
             id: self.next,

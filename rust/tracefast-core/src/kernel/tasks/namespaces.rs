@@ -2,13 +2,18 @@
 //!
 //! There a call that makes a task returns the number that the child has in the namespace of its
 //! parent, and the lines of the child show another one: `pid_namespaces(7)`. So a task that appears
-//! is the child of a call whose number has not appeared. Where that may be several calls, it is
-//! taken for the child of the oldest in the oldest one's namespace, and the descriptions that only
-//! some of them have may be used by it unseen. The kernel counts up (`alloc_pid` in kernel/pid.c),
-//! so the oldest child of a namespace is the one with the lowest number.
+//! is the child of a call whose number has not appeared. Where that may be several calls, what only
+//! some of them have may be used by it unseen.
+//!
+//! A task gets its numbers in all namespaces at once, and the kernel counts up in each
+//! (`alloc_pid` in kernel/pid.c). So the two numbers of a task differ by the same amount from one
+//! child to the next, unless tasks were made outside in between. Of several calls the one whose
+//! number fits is taken for that of the child; where none fits, the oldest in the oldest one's
+//! namespace, which has the lowest number. That is no proof.
 
 use crate::events::model_columns::task_key as key;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
+use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::{TaskRef, Tasks};
 use crate::kernel::transfers::position::Position;
 
@@ -20,10 +25,24 @@ pub(crate) struct Unseen {
     /// Number of the task, unique in the log.
     pub(crate) id: u32,
     at: TaskRef,
+    /// The namespace of the call.
+    pids: u64,
+}
+
+/// How far the numbers that strace has for tasks are above those of a pid namespace.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    /// As the last child there showed.
+    by: i32,
+    /// As the one before showed, too.
+    confirmed: bool,
 }
 
 /// How many such children are remembered.
 const UNSEEN: usize = 256;
+
+/// Of how many namespaces it is remembered how the numbers differ.
+const SPACES: usize = 1 << 10;
 
 /// Lower numbers are not used again (`RESERVED_PIDS` in kernel/pid.c): a task with a higher one that
 /// makes a task with a lower one is in a namespace of its own.
@@ -38,6 +57,31 @@ impl Tasks {
         task.foreign
     }
 
+    /// The first task of a new namespace has appeared under `tid`; its number there is 1.
+    pub(crate) fn first_in_space(&mut self, pids: u64, tid: Option<i32>) {
+        if let (Some(tid), false) = (tid, self.apart.contains_key(&pids)) {
+            self.number_shown(pids, 1, tid);
+        }
+    }
+
+    /// The child `number` of a namespace has shown itself as `tid`.
+    fn number_shown(&mut self, pids: u64, number: i32, tid: i32) {
+        if self.apart.len() == SPACES {
+            self.apart.clear();
+        }
+        let by = tid.wrapping_sub(number);
+        let apart = self.apart.entry(pids).or_insert(Apart { by, confirmed: true });
+        apart.confirmed = apart.by == by;
+        apart.by = by;
+    }
+
+    /// What strace calls the child `number` of a namespace, if no other task was made in between.
+    /// Not said while other tasks are.
+    fn number_outside(&self, pids: u64, number: i32) -> Option<i32> {
+        let apart = self.apart.get(&pids).filter(|apart| apart.confirmed || self.unordered)?;
+        Some(number.wrapping_add(apart.by))
+    }
+
     /// A call of such a task has returned `number`; `seen`: id and number of a task that was taken
     /// for its child. Returns the number of the child in the log.
     pub(crate) fn forked_elsewhere(
@@ -45,12 +89,38 @@ impl Tasks {
         parent: TaskRef,
         number: i32,
         flags: u32,
-        seen: Option<(i32, u32)>,
+        mut seen: Option<(i32, u32)>,
     ) -> u32 {
-        if let Some((_, id)) = seen {
+        let pids = self.task(parent).map_or(0, |task| task.pids);
+        let outside = self.number_outside(pids, number);
+        if let Some(outside) = outside
+            && seen.is_none_or(|(tid, _)| tid != outside)
+        {
+            let of_other = self.take_child(outside, self.identity(parent).0);
+            // The child of a later call, whose own has not appeared.
+            let wrong = seen.filter(|&(_, id)| self.guessed_parents(id).is_some());
+            let wrong = wrong.filter(|_| of_other.is_some() || self.childless() > 0);
+            if let Some((tid, id)) = wrong {
+                self.leave_open(id);
+                self.reassign((tid, id));
+                seen = None;
+            }
+            if let Some(id) = of_other {
+                self.leave_open(id);
+                self.guessed_wrong(id, parent, flags);
+                return id;
+            }
+        }
+        if let Some((tid, id)) = seen {
+            self.leave_open(id);
+            if let Some((_, guess)) = self.end_guess(id) {
+                guess.end(&mut self.files);
+            }
+            self.number_shown(pids, number, tid);
             return id;
         }
-        if let Some(id) = self.adopt(parent, flags) {
+        if let Some((tid, id)) = self.adopt(parent, flags, outside) {
+            self.number_shown(pids, number, tid);
             return id;
         }
         // The number may be that of a task that strace sees under the same one.
@@ -67,28 +137,61 @@ impl Tasks {
         {
             self.remove_at(oldest.at);
         }
-        self.unseen.push_back(Unseen { number, id, at });
+        self.unseen.push_back(Unseen { number, id, at, pids });
         id
     }
 
+    /// Takes the child `tid` from the call under way that it was taken for one of, if it may be one
+    /// of `parent`.
+    fn take_child(&mut self, tid: i32, parent: u32) -> Option<u32> {
+        let of = |other: &Forking| {
+            let (_, id) = other.child.filter(|&(seen, _)| seen == tid && !other.confirmed)?;
+            self.guessed_parents(id)?.contains(&parent).then_some(id)
+        };
+        let (at, id) =
+            self.forking.iter().enumerate().find_map(|(at, other)| Some((at, of(other)?)))?;
+        self.forking[at].child = None;
+        Some(id)
+    }
+
+    /// How many calls are under way whose child has not appeared.
+    fn childless(&self) -> usize {
+        self.forking.iter().filter(|forking| forking.child.is_none()).count()
+    }
+
+    /// Which call has made the task with this number is not proved: it may use what only some of
+    /// the tasks have that may have made it.
+    fn leave_open(&mut self, id: u32) {
+        let Some(parents) = self.guessed_parents(id) else { return };
+        let tasks = parents.iter().chain([&id]).filter_map(|&id| self.task(self.by_number(id)?));
+        let mut tables: Vec<usize> = tasks.map(|task| task.table).collect();
+        for (_, file) in self.only_some(&mut tables) {
+            self.doubt(file);
+        }
+    }
+
     /// Calls that are printed only when they return (`strace -z`) let a child appear before its
-    /// parent's call: if one task has, it is the child.
-    fn adopt(&mut self, parent: TaskRef, flags: u32) -> Option<u32> {
+    /// parent's call. It is the task whose number is `outside`; where that is not known, the only one
+    /// that has appeared like this.
+    fn adopt(&mut self, parent: TaskRef, flags: u32, outside: Option<i32>) -> Option<(i32, u32)> {
         let (older, _) = self.identity(parent);
-        let mut early = self
-            .slots
-            .iter()
-            .flatten()
-            .filter(|task| task.unexpected && !task.exited && task.id > older);
-        let (child, None) = (early.next()?, early.next()) else { return None };
-        let (tid, id) = (child.tid, child.id);
-        self.remove(tid);
-        let at = self.add(tid, Some(parent), flags);
+        let early = self.slots.iter().flatten();
+        let mut early = early.filter(|task| task.unexpected && !task.exited && task.id > older);
+        let fits = early.clone().find(|task| outside.is_some() && task.tid == outside);
+        let child = if fits.is_some() {
+            fits?
+        } else {
+            let (child, None) = (early.next()?, early.next()) else { return None };
+            child
+        };
+        let (tid, id) = (child.tid?, child.id);
+        self.remove(Some(tid));
+        let at = self.add(Some(tid), Some(parent), flags);
         if let Some(task) = self.slots[at].as_mut() {
             task.id = id;
         }
-        self.change(tid);
-        Some(id)
+        self.change(Some(tid));
+        Some((tid, id))
     }
 
     /// A call has returned the number of the task.
@@ -152,12 +255,26 @@ impl Tasks {
         if self.unseen.is_empty() || self.events_show_children {
             return None;
         }
-        let open = self.forking.iter().filter(|forking| forking.child.is_none()).count();
-        let exact = self.unseen.iter().position(|unseen| unseen.number == tid);
-        if exact.is_none() && self.unseen.len() + open > 1 {
+        let open = self.childless();
+        let same = self.unseen.iter().position(|unseen| unseen.number == tid);
+        if same.is_none() {
             self.doubt_descriptions();
         }
-        let Unseen { number, at, .. } = self.unseen.remove(exact.unwrap_or(self.oldest()))?;
+        let outside = |unseen: &Unseen| self.number_outside(unseen.pids, unseen.number);
+        let fits = self.unseen.iter().position(|unseen| outside(unseen) == Some(tid));
+        // The call that made it is under way.
+        if same.or(fits).is_none()
+            && open > 0
+            && !self.unordered
+            && self.unseen.iter().all(|unseen| outside(unseen).is_some())
+        {
+            return None;
+        }
+        let place = same.or(fits).unwrap_or(self.oldest());
+        let Unseen { number, at, pids, .. } = self.unseen.remove(place)?;
+        if same.is_none() {
+            self.number_shown(pids, number, tid);
+        }
         let old = key(Some(number));
         if self.by_tid.get(&old) == Some(&at) {
             self.by_tid.remove(&old);
@@ -176,19 +293,19 @@ impl Tasks {
     /// The place of the oldest child of those in one namespace. In logs of `-ff` without times all
     /// calls of the parent come before those of its first child.
     fn oldest(&self) -> usize {
-        let pids = |unseen: &Unseen| self.slots[unseen.at].as_ref().map(|task| task.pids);
-        let space = self.unseen.front().and_then(pids);
-        let same = self.unseen.iter().enumerate().filter(|(_, unseen)| pids(unseen) == space);
+        let space = self.unseen.front().map(|unseen| unseen.pids);
+        let same = self.unseen.iter().enumerate().filter(|(_, unseen)| Some(unseen.pids) == space);
         same.min_by_key(|(_, unseen)| unseen.number).map_or(0, |(at, _)| at)
     }
 
     /// Which of several children a task is remains open. What only some of them have under a number
     /// may be used by calls of another task from now on.
     fn doubt_descriptions(&mut self) {
-        let parents = self.forking.iter().filter(|forking| forking.child.is_none());
-        let parents = parents.filter_map(|forking| {
-            self.slots.iter().flatten().find(|task| task.id == forking.parent)
-        });
+        let parents = self.possible_parents();
+        if self.unseen.len() + parents.len() < 2 {
+            return;
+        }
+        let parents = parents.iter().filter_map(|&parent| self.task(self.by_number(parent)?));
         let children = self.unseen.iter().filter_map(|unseen| self.slots[unseen.at].as_ref());
         let mut tables: Vec<usize> = parents.chain(children).map(|task| task.table).collect();
         for (_, file) in self.only_some(&mut tables) {
