@@ -293,6 +293,8 @@ pub mod open_flags {
     pub(crate) const POLLS: u32 = 1 << 14;
     /// The log does not show the other flags.
     pub const UNSHOWN: u32 = 1 << 16;
+    /// The number of the process is that of strace's pid namespace.
+    pub(crate) const TRANSLATED: u32 = 1 << 17;
 }
 
 /// Bits of the internal column `flags` for [`Op::Use`] where it writes.

@@ -32,6 +32,9 @@ impl Kernel {
         let other = process.and_then(|tid| self.tasks.by_tid(tid));
         let file = other.and_then(|other| self.tasks.table(other).get(target));
         self.tasks.taken(other);
+        if process.is_none() {
+            self.tasks.copied_from_any();
+        }
         if let Some(open) = file.and_then(|file| self.tasks.files.get(file))
             && !open.in_progress.is_empty()
         {

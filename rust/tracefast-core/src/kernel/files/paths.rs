@@ -152,7 +152,10 @@ pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<D
         let (of, rest) = rest.split_at(slash);
         let of = match of {
             b"self" | b"thread-self" => task,
-            _ => tasks.by_tid(i32::try_from(digits(of)?).ok()?)?,
+            _ => {
+                let number = i32::try_from(digits(of)?).ok()?;
+                tasks.by_tid(tasks.number_from(task, number, false)?)?
+            }
         };
         (of, digits(rest.strip_prefix(b"/fd/")?)?)
     } else {

@@ -56,9 +56,11 @@ impl Kernel {
                 self.pair(ends);
             }
             (Op::OpenProcess, Some(fd), _) if done => {
+                let translated = effect.flags & open_flags::TRANSLATED != 0;
+                let process = self.tasks.number_from(task, effect.at, translated);
                 let file = self.open(task, fd, row, block, false, None);
                 if let Some(open) = file.and_then(|file| self.tasks.files.get(file)) {
-                    open.process = Some(effect.at);
+                    open.process = process;
                 }
             }
             (Op::Take, Some(fd), Some(from)) if done => self.take(task, fd, from, row, block),

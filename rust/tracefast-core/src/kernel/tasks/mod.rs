@@ -71,6 +71,8 @@ struct Task {
     foreign: bool,
     /// Which pid namespace it is in: 0 for that of the first task.
     pids: u64,
+    /// Its number there, if another one than strace's, and proved.
+    inside: Option<i32>,
     /// A call has returned its number, and no line has shown it.
     silent: bool,
     /// Its children will be: unshare(2) or `setns(2)` with `CLONE_NEWPID`.
@@ -173,7 +175,7 @@ impl Tasks {
         let parent = parent.and_then(|parent| self.task(parent));
         let separates = parent.is_some_and(|parent| parent.separates) || flags & CLONE_NEWPID != 0;
         let foreign = parent.is_some_and(|parent| parent.foreign || separates);
-        let first = separates && parent.is_some_and(|parent| !parent.foreign);
+        let outside = parent.is_some_and(|parent| !parent.foreign);
         // With the flag each child has a namespace of its own. After unshare(2) the first child of a
         // task makes the namespace, and the others are in it, too.
         let pids = match parent {
@@ -184,6 +186,7 @@ impl Tasks {
         };
         let parent =
             parent.map(|parent| (parent.group, parent.table, parent.directory, parent.space));
+        let first = separates && outside && self.first_in_space(pids, tid);
         let (group, table, directory, space) =
             if let Some((group, table, directory, space)) = parent {
                 let group = if flags & CLONE_THREAD != 0 { group } else { tid };
@@ -200,9 +203,6 @@ impl Tasks {
                 let directory = self.directories.add(Directories::default());
                 (tid, table, directory, self.spaces.add(AddressSpace::default()))
             };
-        if first {
-            self.first_in_space(pids, tid);
-        }
         let table_of_parent = parent.map(|(_, table, ..)| table);
         let task = Task {
             id: self.next,
@@ -217,6 +217,7 @@ impl Tasks {
             unexpected: false,
             foreign,
             pids,
+            inside: first.then_some(1),
             silent: false,
             separates: false,
             hidden: false,

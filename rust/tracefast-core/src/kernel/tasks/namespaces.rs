@@ -57,11 +57,23 @@ impl Tasks {
         task.foreign
     }
 
-    /// The first task of a new namespace has appeared under `tid`; its number there is 1.
-    pub(crate) fn first_in_space(&mut self, pids: u64, tid: Option<i32>) {
-        if let (Some(tid), false) = (tid, self.apart.contains_key(&pids)) {
-            self.number_shown(pids, 1, tid);
+    /// What strace calls the task that `task` calls `number`, if that is known. `translated`: the
+    /// log shows strace's number.
+    pub(crate) fn number_from(&self, task: TaskRef, number: i32, translated: bool) -> Option<i32> {
+        let own = self.task(task)?;
+        if translated || !own.foreign {
+            return Some(number);
         }
+        let mut others = self.slots.iter().flatten().filter(|other| !other.exited);
+        others.find(|other| other.pids == own.pids && other.inside == Some(number))?.tid
+    }
+
+    /// A task has appeared under `tid` whose parent is in the namespace of strace, and which is in
+    /// `pids`. Returns whether it is the first there, so that its number is 1.
+    pub(crate) fn first_in_space(&mut self, pids: u64, tid: Option<i32>) -> bool {
+        let Some(tid) = tid.filter(|_| !self.apart.contains_key(&pids)) else { return false };
+        self.number_shown(pids, 1, tid);
+        true
     }
 
     /// The child `number` of a namespace has shown itself as `tid`.
@@ -115,6 +127,8 @@ impl Tasks {
             self.leave_open(id);
             if let Some((_, guess)) = self.end_guess(id) {
                 guess.end(&mut self.files);
+            } else if let Some(at) = self.by_number(id) {
+                self.is_inside(at, pids, number);
             }
             self.number_shown(pids, number, tid);
             return id;
@@ -152,6 +166,13 @@ impl Tasks {
             self.forking.iter().enumerate().find_map(|(at, other)| Some((at, of(other)?)))?;
         self.forking[at].child = None;
         Some(id)
+    }
+
+    /// The number of the task in its namespace is known.
+    fn is_inside(&mut self, task: TaskRef, pids: u64, number: i32) {
+        if let Some(task) = self.slots[task].as_mut().filter(|task| task.pids == pids) {
+            task.inside = Some(number);
+        }
     }
 
     /// How many calls are under way whose child has not appeared.
@@ -257,7 +278,8 @@ impl Tasks {
         }
         let open = self.childless();
         let same = self.unseen.iter().position(|unseen| unseen.number == tid);
-        if same.is_none() {
+        let several = same.is_none() && self.is_of_several();
+        if several {
             self.doubt_descriptions();
         }
         let outside = |unseen: &Unseen| self.number_outside(unseen.pids, unseen.number);
@@ -274,6 +296,9 @@ impl Tasks {
         let Unseen { number, at, pids, .. } = self.unseen.remove(place)?;
         if same.is_none() {
             self.number_shown(pids, number, tid);
+            if !several && !self.unordered {
+                self.is_inside(at, pids, number);
+            }
         }
         let old = key(Some(number));
         if self.by_tid.get(&old) == Some(&at) {
@@ -298,13 +323,15 @@ impl Tasks {
         same.min_by_key(|(_, unseen)| unseen.number).map_or(0, |(at, _)| at)
     }
 
+    /// Whether several calls may have made a task that appears.
+    fn is_of_several(&self) -> bool {
+        self.unseen.len() + self.possible_parents().len() > 1
+    }
+
     /// Which of several children a task is remains open. What only some of them have under a number
     /// may be used by calls of another task from now on.
     fn doubt_descriptions(&mut self) {
         let parents = self.possible_parents();
-        if self.unseen.len() + parents.len() < 2 {
-            return;
-        }
         let parents = parents.iter().filter_map(|&parent| self.task(self.by_number(parent)?));
         let children = self.unseen.iter().filter_map(|unseen| self.slots[unseen.at].as_ref());
         let mut tables: Vec<usize> = parents.chain(children).map(|task| task.table).collect();

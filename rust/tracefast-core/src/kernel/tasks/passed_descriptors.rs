@@ -41,6 +41,15 @@ impl Tasks {
         }
     }
 
+    /// A call has copied a descriptor of a process that the log does not name: it may be of any
+    /// description.
+    #[cold]
+    pub(crate) fn copied_from_any(&mut self) {
+        for (_, table) in self.tables.items.iter_mut().filter(|(users, _)| *users > 0) {
+            table.lose_order(&mut self.files);
+        }
+    }
+
     /// One of the other tasks has a descriptor `fd` now that the log does not show: each of them may.
     #[cold]
     pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {

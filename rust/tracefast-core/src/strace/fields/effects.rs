@@ -52,12 +52,13 @@ fn clone_bits(text: &[u8], sys: u16) -> u32 {
 }
 
 /// The pid that an argument names. For a task in another namespace, the id that strace uses
-/// elsewhere: `7 /* 20841 in strace's PID NS */`.
-fn process(arg: &[u8]) -> Option<i32> {
+/// elsewhere, if it says that: `7 /* 20841 in strace's PID NS */`. Returns whether it does.
+fn process(arg: &[u8]) -> Option<(i32, bool)> {
     let known = arg.strip_suffix(b" in strace's PID NS */");
     let known = known.and_then(|arg| arg.get(search::rfind(arg, b"/* ", 0)? + 3..));
     let (pid, n) = number::c_integer(known.unwrap_or(arg));
-    i32::try_from(pid).ok().filter(|_| n > 0)
+    let pid = i32::try_from(pid).ok().filter(|_| n > 0)?;
+    Some((pid, known.is_some()))
 }
 
 /// The flags of `close_range`: whether it only sets close-on-exec, and whether it unshares the
@@ -261,13 +262,13 @@ impl FieldWriter<'_> {
     fn process(&mut self) {
         let text = self.source.bytes;
         let split = Split::new(text, 1);
-        let at = if self.shape.op == Op::Take {
-            split.get(text, 1).map(fd_number).filter(|&(_, n)| n > 0).map(|(fd, _)| fd)
-        } else {
-            split.get(text, 0).and_then(process)
-        };
-        if let Some(at) = at {
-            self.rows.effect[self.row].at = at;
+        let effect = &mut self.rows.effect[self.row];
+        if self.shape.op == Op::Take {
+            let fd = split.get(text, 1).map(fd_number).filter(|&(_, n)| n > 0);
+            effect.at = fd.map_or(effect.at, |(fd, _)| fd);
+        } else if let Some((pid, translated)) = split.get(text, 0).and_then(process) {
+            effect.at = pid;
+            effect.flags |= if translated { open_flags::TRANSLATED } else { 0 };
         }
     }
 

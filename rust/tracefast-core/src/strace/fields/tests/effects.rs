@@ -164,7 +164,9 @@ fn descriptors_for_processes() {
         ("pidfd_open(0x70e5, 0) = 0x11", 28901),
     ] {
         let effect = effect(line);
-        assert_eq!((effect.op, effect.flags, effect.at), (Op::OpenProcess, anon, pid), "{line}");
+        let translated = if line.contains("PID NS") { open_flags::TRANSLATED } else { 0 };
+        let flags = anon | translated;
+        assert_eq!((effect.op, effect.flags, effect.at), (Op::OpenProcess, flags, pid), "{line}");
     }
     assert_eq!(effect("pidfd_open() = 17").at, AT_FDCWD);
     for (line, fd) in [
