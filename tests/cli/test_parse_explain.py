@@ -254,7 +254,8 @@ def test_oddities_of_a_log(run, tmp_path):
     assert "log: time steps back on 1 line, 1 line has other columns\n" in ran.stderr
     report = tf.parse(tmp_path / "log", None)
     odd = {"time_steps_back": 1, "relayouts": 1, "foreign": 0, "notes": 0, "shared_lines": 0}
-    assert report.oddities == odd | {"impossible_durations": 0, "impossible_cpu_times": 0}
+    odd |= {"prefixes": 0, "impossible_durations": 0, "impossible_cpu_times": 0}
+    assert report.oddities == odd
     assert report.sources[0]["oddities"] == report.oddities
 
 

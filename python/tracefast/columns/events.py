@@ -184,6 +184,7 @@ COLUMNS: Final = (
         "string_view",
         "What else the log says: flags, columns, stacks, dumps.",
         detail="The flags of an ftrace record, the columns of ``-i``, ``-n`` and ``--secontext``,"
-        " stack frames and dumps that follow the line; usually null.",
+        " stack frames and dumps that follow the line, and the prefix of a pasted log where it"
+        " differs from line to line; usually null.",
     ),
 )

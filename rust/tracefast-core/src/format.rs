@@ -6,11 +6,10 @@ use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::SecondHalf;
 use crate::ftrace::{self, Machine};
 use crate::strace;
-use crate::text::block::{Block, LINE_START};
+use crate::text::block::{Block, OWN_START};
 
 // Lines of merged logs have a prefix before what a line of strace is recognized by.
-const _: () =
-    assert!(strace::leader::line_layout::LOOK + strace::task_prefix::PREFIX <= LINE_START);
+const _: () = assert!(strace::leader::line_layout::LOOK + strace::task_prefix::PREFIX <= OWN_START);
 
 /// The format of a log, with everything that must be known before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,15 +131,11 @@ impl Format {
     }
 
     /// Whether the line does not belong to the line before it, so that a block may start with it.
-    /// The first [`LINE_START`] bytes of the line are enough.
+    /// The first `LINE_START` bytes of the line are enough.
     #[inline]
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {
-            Self::Strace(format) if format.merged => {
-                let own = line.get(strace::task_prefix::PREFIX..).unwrap_or_default();
-                strace::leader::line_layout::stands_alone(own)
-            }
-            Self::Strace(_) => strace::leader::line_layout::stands_alone(line),
+            Self::Strace(format) => format.stands_alone(line),
             Self::Ftrace(format) => format.stands_alone(line),
         }
     }
@@ -187,8 +182,7 @@ impl Format {
     /// Several lines without what the merge or other programs added to each.
     pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {
-            Self::Strace(format) if format.merged => strace::task_prefix::without_prefixes(lines),
-            Self::Strace(_) => Cow::Borrowed(lines),
+            Self::Strace(format) => format.own_lines(lines),
             Self::Ftrace(format) => format.own_lines(lines),
         }
     }

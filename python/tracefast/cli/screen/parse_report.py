@@ -19,6 +19,10 @@ _ODDITIES: Final = {
     "relayouts": ("{} line has other columns", "{} lines have other columns"),
     "foreign": ("{} line holds output of the program", "{} lines hold output of the program"),
     "notes": ("{} result has a note behind it", "{} results have notes behind them"),
+    "prefixes": (
+        "pasted: a prefix removed from {} line",
+        "pasted: prefixes removed from {} lines",
+    ),
     "shared_lines": ("{} record shares another's line", "{} records share another's line"),
     "impossible_durations": ("{} duration is impossible", "{} durations are impossible"),
     "impossible_cpu_times": (

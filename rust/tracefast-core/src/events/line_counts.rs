@@ -92,6 +92,8 @@ pub struct Oddities {
     pub foreign: u64,
     /// Results with text behind them that strace did not write, or with an error whose text is cut.
     pub notes: u64,
+    /// Lines with a prefix that other programs put before them, which was passed over.
+    pub prefixes: u64,
     /// Records on the line of the record before them: there are that many more rows than lines of
     /// events.
     pub shared_lines: u64,
@@ -103,12 +105,13 @@ pub struct Oddities {
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 7] {
+    pub fn fields(&self) -> [(&'static str, u64); 8] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
             ("notes", self.notes),
+            ("prefixes", self.prefixes),
             ("shared_lines", self.shared_lines),
             ("impossible_durations", self.impossible_durations),
             ("impossible_cpu_times", self.impossible_cpu_times),
@@ -122,6 +125,7 @@ impl Oddities {
             relayouts: count("relayouts"),
             foreign: count("foreign"),
             notes: count("notes"),
+            prefixes: count("prefixes"),
             shared_lines: count("shared_lines"),
             impossible_durations: count("impossible_durations"),
             impossible_cpu_times: count("impossible_cpu_times"),
@@ -135,6 +139,7 @@ impl Oddities {
             relayouts,
             foreign,
             notes,
+            prefixes,
             shared_lines,
             impossible_durations,
             impossible_cpu_times,
@@ -143,6 +148,7 @@ impl Oddities {
         self.relayouts += relayouts;
         self.foreign += foreign;
         self.notes += notes;
+        self.prefixes += prefixes;
         self.shared_lines += shared_lines;
         self.impossible_durations += impossible_durations;
         self.impossible_cpu_times += impossible_cpu_times;

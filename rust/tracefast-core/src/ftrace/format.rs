@@ -8,7 +8,7 @@ use crate::ftrace::non_records::classify::is_continuation;
 use crate::ftrace::non_records::stacks;
 use crate::ftrace::wrapper::{self, Wrap};
 use crate::linux::machine::SyscallAbi;
-use crate::text::block::LINE_START;
+use crate::text::block::OWN_START;
 
 /// What is known of an ftrace log before its records are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,7 +83,7 @@ impl Format {
 
     /// The line is a record by itself, and does not continue one from the lines before it.
     pub fn stands_alone(&self, line: &[u8]) -> bool {
-        let whole = line.len() < LINE_START;
+        let whole = line.len() < OWN_START;
         let (start, end) = self.own(line);
         let line = &line[start..end];
         if self.stacks && !stacks::is_seam(line) {

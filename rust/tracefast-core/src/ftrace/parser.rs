@@ -21,7 +21,7 @@ use crate::ftrace::scan::Span;
 use crate::linux::syscalls;
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::Block;
-use crate::text::block::LINE_START;
+use crate::text::block::OWN_START;
 use crate::text::scan::{Marks, lines};
 
 /// What a worker keeps from block to block. It holds memory and names, and does not change results.
@@ -130,7 +130,7 @@ impl Parser<'_> {
         self.used = Some(LineUse::Events);
         // Where a block may start, and only there: see `stacks`.
         if self.format.stacks
-            && self.format.stands_alone(&self.text[start..end.min(start + LINE_START)])
+            && self.format.stands_alone(&self.text[start..end.min(start + OWN_START)])
         {
             self.grammar.last.clear();
         }
@@ -157,7 +157,7 @@ impl Parser<'_> {
             return;
         }
         // As many bytes as are examined when blocks are cut: both must come to the same decision.
-        let seen = &self.text[start..end.min(start + LINE_START)];
+        let seen = &self.text[start..end.min(start + OWN_START)];
         let header = layouts::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {

@@ -1,9 +1,14 @@
 //! The properties of a log that hold for all of its lines.
 
+use std::borrow::Cow;
+
 use crate::strace::call::ending::Gap;
 use crate::strace::detect::traced_calls::TracedCalls;
 use crate::strace::leader::clock;
+use crate::strace::leader::line_layout;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
+use crate::strace::task_prefix;
+use crate::text::prefix::Prefix;
 
 /// What is known about a strace log before its lines are parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +26,8 @@ pub struct Format {
     /// Several logs in one text, one per task; each line has a
     /// [`crate::strace::task_prefix::Prefix`].
     pub merged: bool,
+    /// What other programs put before each line.
+    pub prefix: Option<Prefix>,
     /// The task that the log file is named after.
     pub task: Option<i32>,
     /// The log does not show the order of calls of different tasks: lines come at the ends of calls
@@ -43,6 +50,37 @@ impl Format {
         }
     }
 
+    /// Whether the line starts as only an event does (see [`line_layout::stands_alone`]).
+    #[inline]
+    pub(crate) fn stands_alone(&self, line: &[u8]) -> bool {
+        match &self.prefix {
+            Some(prefix) => line_layout::stands_alone_behind(prefix, line),
+            None if self.merged => {
+                line_layout::stands_alone(line.get(task_prefix::PREFIX..).unwrap_or_default())
+            }
+            None => line_layout::stands_alone(line),
+        }
+    }
+
+    /// Several lines that belong together, the first of which has no prefix any more, without the
+    /// prefixes of the others.
+    pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
+        if !self.merged && self.prefix.is_none() {
+            return Cow::Borrowed(lines);
+        }
+        let Some(feed) = memchr::memchr(b'\n', lines) else { return Cow::Borrowed(lines) };
+        let mut out = lines[..feed].to_vec();
+        for line in lines[feed + 1..].split(|&b| b == b'\n') {
+            let prefix = match &self.prefix {
+                Some(prefix) => prefix.skip(line).unwrap_or(0),
+                None => task_prefix::PREFIX.min(line.len()),
+            };
+            out.push(b'\n');
+            out.extend_from_slice(&line[prefix..]);
+        }
+        Cow::Owned(out)
+    }
+
     /// Time to add between two blocks, the first of which ends with the printed time `printed` and
     /// the second of which starts with `first`: whole days, since times of day start again at
     /// midnight.
@@ -51,5 +89,23 @@ impl Format {
             Time::Day => clock::days(printed, first) * DAY,
             _ => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strace::task_prefix::{Mark, Prefix as TaskPrefix};
+
+    #[test]
+    fn continuation_lines_lose_their_prefixes() {
+        let merged = Format { merged: true, ..Format::default() };
+        let prefix = TaskPrefix { pid: 7, line: 3, mark: Mark::None }.text();
+        let text = [b" > a(b)\n", &prefix[..], b" > c(d)"].concat();
+        assert_eq!(*merged.own_lines(&text), *b" > a(b)\n > c(d)");
+        assert_eq!(*merged.own_lines(b" > a(b)"), *b" > a(b)");
+        let prefix = Prefix::find(b"x: close(3) = 0\n", |text| text.starts_with(b"close"));
+        let pasted = Format { prefix, ..Format::default() };
+        assert_eq!(*pasted.own_lines(b" > a(b)\nx:  > c(d)"), *b" > a(b)\n > c(d)");
     }
 }

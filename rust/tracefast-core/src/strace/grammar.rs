@@ -9,13 +9,14 @@ use crate::strace::fields;
 use crate::strace::format::Format;
 use crate::strace::leader::clock::Clock;
 use crate::strace::leader::line_layout::layout_of;
-use crate::strace::leader::{self, Pid};
+use crate::strace::leader::{self, Leader, Pid};
 use crate::strace::line_start::{
     self, NAME_MAX, begins_event, call_name, is_continuation, personality,
 };
 use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 use crate::strace::task_prefix::{self, Mark, Prefix};
 use crate::text::block::{Block, PAD};
+use crate::text::prefix::Prefix as LinePrefix;
 use crate::text::scan::structure;
 
 impl Grammar {
@@ -57,12 +58,15 @@ impl Grammar {
                 && format.layout == leader::COMMON_LAYOUT
                 && format.times_calls
                 && !format.merged
+                && format.prefix.is_none()
                 && !format.terminal
                 && taken.is_empty(),
             last: block.last,
             parsed,
             line: 0,
             count: 0,
+            start: 0,
+            prefix: None,
             task: format.task,
             merge: Mark::None,
             bytes: 0,
@@ -124,6 +128,10 @@ impl Parser<'_> {
             self.count_taken();
         }
         self.used = Some(LineUse::Events);
+        self.start = start;
+        if let Some(prefix) = &self.format.prefix {
+            start = self.skip_prefix(prefix, start, end);
+        }
         if self.format.merged {
             start = self.take_prefix(start, end);
             if self.merge == Mark::Start {
@@ -142,7 +150,7 @@ impl Parser<'_> {
         let known = match self.format.layout.leader(bytes) {
             Some(mut leader) => {
                 leader.pid = leader.pid.or(self.task);
-                self.event(&Line { start, end, mark, leader })
+                self.event(&self.with_prefix(Line { start, end, mark, leader }))
             }
             None => false,
         };
@@ -154,6 +162,30 @@ impl Parser<'_> {
         }
         self.line += 1;
         self.count += 1;
+    }
+
+    /// Passes over what other programs put before the line. Returns where the line itself starts.
+    #[cold]
+    fn skip_prefix(&mut self, prefix: &LinePrefix, start: usize, end: usize) -> usize {
+        let Some(n) = prefix.skip(&self.text[start..end]) else {
+            self.prefix = None;
+            return start;
+        };
+        self.parsed.oddities.prefixes += 1;
+        let shown = self.text[start..start + n].trim_ascii();
+        let from = start + n - self.text[start..start + n].trim_ascii_start().len();
+        let varies = prefix.varies() && !shown.is_empty();
+        self.prefix = varies.then_some((from, from + shown.len()));
+        start + n
+    }
+
+    /// The line with its prefix as the first of the columns that are kept as text.
+    #[inline]
+    fn with_prefix(&self, line: Line) -> Line {
+        match self.prefix {
+            Some(prefix) => behind_prefix(prefix, line),
+            None => line,
+        }
     }
 
     /// Removes the prefix from a line of merged logs. Returns where the line itself starts.
@@ -243,7 +275,7 @@ impl Parser<'_> {
         };
         leader.pid = leader.pid.or(self.task);
         self.odd = Some(layout);
-        let known = self.event(&Line { start, end, mark: None, leader });
+        let known = self.event(&self.with_prefix(Line { start, end, mark: None, leader }));
         self.odd = None;
         self.parsed.oddities.relayouts += u64::from(known);
         known
@@ -265,6 +297,7 @@ impl Parser<'_> {
         self.odd = None;
         if known {
             self.parsed.oddities.foreign += 1;
+            let start = self.prefix.map_or(start, |prefix| prefix.0);
             match self.owner {
                 Owner::Row(row) => self.extra(row, start, start + at),
                 Owner::Call(call) => {
@@ -277,4 +310,22 @@ impl Parser<'_> {
         }
         known
     }
+}
+
+/// The line from its prefix on. The prefix is kept before the columns that are kept as text.
+#[cold]
+fn behind_prefix(prefix: (usize, usize), line: Line) -> Line {
+    let Line { start, leader, .. } = line;
+    let n = start - prefix.0;
+    let moved = |range: (usize, usize)| (range.0 + n, range.1 + n);
+    let own = (0, prefix.1 - prefix.0);
+    let (context, extra) = match (leader.context, leader.extra) {
+        (None, None) => (None, Some(own)),
+        (None, Some(extra)) => (Some(own), Some(moved(extra))),
+        // With what is between them.
+        (Some(context), extra) => (Some((0, moved(context).1)), extra.map(moved)),
+    };
+    let comm = leader.comm.map(moved);
+    let leader = Leader { context, extra, comm, next: leader.next + n, ..leader };
+    Line { start: prefix.0, leader, ..line }
 }

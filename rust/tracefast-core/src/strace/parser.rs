@@ -66,6 +66,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) line: i64,
     /// Number of lines of this block that were parsed.
     pub(crate) count: u32,
+    /// Where the current line starts, with its prefix.
+    pub(crate) start: usize,
+    /// The prefix of this line, if it differs from line to line.
+    pub(crate) prefix: Option<(usize, usize)>,
     /// The task that the log file of this line is named after.
     pub(crate) task: Option<i32>,
     /// The mark in the prefix of this line, in merged logs.

@@ -8,7 +8,6 @@
 //! appears twice: marked at the start of the call, where only the descriptors that it acts on are
 //! read, and again at its end.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::events::vocabulary::Op;
@@ -140,22 +139,6 @@ pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
     Some(Entry { sys, args: args..args + ending.args })
 }
 
-/// Removes the prefixes from the second and later of several lines that belong together.
-pub(crate) fn without_prefixes(lines: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr(b'\n', lines).is_none() {
-        return Cow::Borrowed(lines);
-    }
-    let mut out = Vec::with_capacity(lines.len());
-    for (i, line) in lines.split(|&b| b == b'\n').enumerate() {
-        if i > 0 {
-            out.push(b'\n');
-        }
-        let prefix = if i > 0 { PREFIX.min(line.len()) } else { 0 };
-        out.extend_from_slice(&line[prefix..]);
-    }
-    Cow::Owned(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,13 +184,5 @@ mod tests {
         ] {
             assert_eq!(of(odd), None, "{odd}");
         }
-    }
-
-    #[test]
-    fn continuation_lines_lose_their_prefixes() {
-        let prefix = Prefix { pid: 7, line: 3, mark: Mark::None }.text();
-        let text = [b" > a(b)\n", &prefix[..], b" > c(d)"].concat();
-        assert_eq!(*without_prefixes(&text), *b" > a(b)\n > c(d)");
-        assert_eq!(*without_prefixes(b" > a(b)"), *b" > a(b)");
     }
 }

@@ -1,5 +1,7 @@
 //! A block: whole lines of one source, in a padded buffer that is reused.
 
+use crate::text::prefix::PREFIX_MAX;
+
 /// Bytes of padding before and after the text, so that wide loads never leave the buffer.
 pub const PAD: usize = 128;
 
@@ -8,8 +10,11 @@ pub const PAD: usize = 128;
 pub const MAX_LINE: usize = 1 << 28;
 
 /// Bytes at the start of a line that are enough to know whether it belongs to the line before it,
-/// in every format.
-pub const LINE_START: usize = 532;
+/// in every format, behind a prefix or not.
+pub const LINE_START: usize = OWN_START + PREFIX_MAX;
+
+/// The same, without a prefix.
+pub const OWN_START: usize = 532;
 
 /// A range of a block's text.
 pub type TextRange = (u32, u32);

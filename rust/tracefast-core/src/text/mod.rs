@@ -4,6 +4,8 @@
 pub mod block;
 pub mod escape;
 pub(crate) mod number;
+pub mod prefix;
 pub mod scan;
 pub mod search;
+pub(crate) mod stamp;
 pub mod string_view;

@@ -17,7 +17,7 @@ use crate::ftrace::parser::Parser;
 use crate::ftrace::pending::{ContinuedText, NamePieces, StackFrames};
 use crate::ftrace::scan::Span;
 use crate::ftrace::wrapper::Wrap;
-use crate::text::block::LINE_START;
+use crate::text::block::OWN_START;
 use crate::text::escape::escape_invalid;
 
 /// How many numbers of a marker are tried as the pid of the record after it. This bounds the work.
@@ -69,7 +69,7 @@ impl Parser<'_> {
         let end = (start + width).min(self.text.len());
         for feed in memchr::memchr_iter(b'\n', &self.text[start..end]) {
             let last = start + feed + 1;
-            let line = &self.text[last..(last + LINE_START).min(self.text.len())];
+            let line = &self.text[last..(last + OWN_START).min(self.text.len())];
             let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if layouts::at(line, self.format.layout, width).is_some() {

@@ -2,13 +2,13 @@
 
 mod children;
 pub(crate) mod first_task;
+mod pasted;
 mod recording;
 mod seeks;
 pub mod traced_calls;
 
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;
-use crate::strace::colour;
 use crate::strace::detect::recording::Recording;
 use crate::strace::format::Format;
 use crate::strace::leader::line_layout;
@@ -28,14 +28,12 @@ use crate::text::search::find;
 /// assert!(format.times_calls);
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
-    let mut plain = Vec::new();
-    let text = if memchr::memmem::find(text, b"\x1b[").is_some() {
-        plain.extend_from_slice(text);
-        let len = colour::strip(&mut plain);
-        &plain[..len]
-    } else {
-        text
-    };
+    let (text, prefix) = pasted::own_text(text);
+    detect_own(&text).map(|format| Format { prefix, ..format })
+}
+
+/// The same for lines without colours and prefixes.
+fn detect_own(text: &[u8]) -> Option<Format> {
     // A log may consist of tables and messages alone.
     let layout = match sniff(text) {
         Some((layout, _)) => layout,
@@ -82,7 +80,11 @@ fn is_terminal(text: &[u8]) -> bool {
 /// Number of lines of `text` that look like strace's, to choose between formats: at most
 /// [`MOST_LIKE`].
 pub fn likeness(text: &[u8]) -> usize {
-    sniff(text).map_or(0, |(_, hits)| hits)
+    match pasted::own_text(text) {
+        (own, Some(_)) => sniff(&own),
+        (_, None) => sniff(text),
+    }
+    .map_or(0, |(_, hits)| hits)
 }
 
 /// Number of lines that are tried at a time.

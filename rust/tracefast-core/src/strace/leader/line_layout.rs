@@ -4,7 +4,9 @@
 use crate::strace::colour;
 use crate::strace::leader::{self, Delta, Layout, Pid, Time};
 use crate::strace::line_start::{call_name, is_call, personality};
+use crate::text::block::LINE_START;
 use crate::text::number;
+use crate::text::prefix::Prefix;
 
 /// How many bytes of a line decide whether it starts an event.
 pub(crate) const LOOK: usize = 512;
@@ -88,6 +90,22 @@ pub(crate) fn stands_alone(line: &[u8]) -> bool {
         return begins(&plain[..len], true);
     }
     begins(look, false)
+}
+
+/// The same for a line that may have a prefix, judged by its first [`LINE_START`] bytes.
+#[cold]
+pub(crate) fn stands_alone_behind(prefix: &Prefix, line: &[u8]) -> bool {
+    let look = &line[..line.len().min(LINE_START)];
+    let own = |look: &[u8], coloured| {
+        let own = &look[prefix.skip(look).unwrap_or(0)..];
+        begins(&own[..own.len().min(LOOK)], coloured)
+    };
+    if memchr::memchr(0x1b, look).is_some() {
+        let mut plain = look.to_vec();
+        let len = colour::strip(&mut plain);
+        return own(&plain[..len], true);
+    }
+    own(look, false)
 }
 
 /// With `coloured`, any name is accepted.

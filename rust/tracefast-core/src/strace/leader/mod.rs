@@ -266,6 +266,8 @@ pub(crate) fn is_context(body: &[u8]) -> bool {
     !body.is_empty()
         && !body.contains(&b' ')
         && !is_pointer(body)
+        // Tools put the name of a stream before each line of it.
+        && !matches!(body, b"stderr" | b"stdout")
         && body.iter().any(|b| matches!(b, b':' | b'_' | b'a'..=b'z'))
 }
 

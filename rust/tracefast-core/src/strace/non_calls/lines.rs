@@ -1,8 +1,6 @@
 //! Lines that are not calls: exits, signals, tables, messages, continuation lines, and lines that
 //! nothing else accepts.
 
-use std::borrow::Cow;
-
 use crate::events::line_counts::LineUse;
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
@@ -11,12 +9,11 @@ use crate::events::vocabulary::{EventKind, Op, Status, ring_flags};
 use crate::linux::child_status;
 use crate::strace::call::row;
 use crate::strace::leader::Pid;
-use crate::strace::leader::line_layout::stands_alone;
+use crate::strace::leader::line_layout;
 use crate::strace::line_start::is_continuation;
 use crate::strace::line_start::is_length;
 use crate::strace::non_calls::classify::{self, NonCall};
 use crate::strace::parser::{Above, Line, Owner, Parser};
-use crate::strace::task_prefix::without_prefixes;
 use crate::text::number;
 
 impl Parser<'_> {
@@ -130,11 +127,15 @@ impl Parser<'_> {
             self.continuation(start, end);
             return;
         }
-        if stands_alone(line) {
+        let alone = match &self.format.prefix {
+            Some(_) => self.format.stands_alone(&self.text[self.start..end]),
+            None => line_layout::stands_alone(line),
+        };
+        if alone {
             // A block may start here, so nothing before it may have an influence.
             self.above = Above::Nothing;
             self.table = false;
-            self.look_for_colours(start, end);
+            self.look_for_colours(self.start.min(start), end);
         }
         // No continuation line belongs to a table or a message.
         self.owner = Owner::Nobody;
@@ -180,7 +181,7 @@ impl Parser<'_> {
     /// Appends lines to the row's `extra`.
     pub(crate) fn extra(&mut self, row: usize, start: usize, end: usize) {
         let line = &self.text[start..end];
-        let line = if self.format.merged { without_prefixes(line) } else { Cow::Borrowed(line) };
+        let line = self.format.own_lines(line);
         row::add_extra(self.parsed, row, self.text, &line);
     }
 
@@ -194,6 +195,7 @@ impl Parser<'_> {
 
     fn unparsed(&mut self, start: usize, end: usize) {
         let view = self.view(start, end);
+        let prefix = self.prefix.map(|(start, end)| self.view(start, end));
         let task = self.task.filter(|_| self.format.merged);
         self.parsed.example(self.line as u64, task, &self.text[start..end]);
         let rows = &mut self.parsed.rows;
@@ -202,6 +204,10 @@ impl Parser<'_> {
         rows.args[row] = view;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(extra) = prefix {
+            rows.extra[row] = extra;
+            rows.valid[row] |= C::Extra.bit();
+        }
         if let Some(task) = self.task {
             rows.tid[row] = task;
             rows.valid[row] |= C::Tid.bit();

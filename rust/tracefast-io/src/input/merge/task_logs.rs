@@ -265,7 +265,10 @@ impl Sniffed {
         }
         let Some(Format::Strace(format)) = Format::detect(&head, wanted) else { return Ok(None) };
         let column = |line: &[u8]| line.starts_with(b"[pid ");
-        if format.layout.pid != Pid::Bracket || head.split(|&b| b == b'\n').any(column) {
+        if format.layout.pid != Pid::Bracket
+            || format.prefix.is_some()
+            || head.split(|&b| b == b'\n').any(column)
+        {
             return Ok(None);
         }
         out.format = Some(format);

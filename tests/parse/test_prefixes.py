@@ -1,0 +1,147 @@
+"""Logs that were pasted, or went through other programs, which put something before each line."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import tracefast as tf
+from support.paths import DATA
+
+CALM = settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+BLOCKS = st.sampled_from([64, 300, 1000, 4096, 262_144])
+
+# What other programs put before line N, and whether it differs from line to line.
+PREFIXES = {
+    "blanks": ("  ", False),
+    "tab": ("\t", False),
+    "quote": ("> ", False),
+    "quote twice": ("> > ", False),
+    "diff": ("+ ", False),
+    "list": ("* ", False),
+    "table": ("| ", False),
+    "tool": ("[stderr] ", False),
+    "cat -n": ("{n:6}\t", True),
+    "grep -n": ("{n}:", True),
+    "grep -H": ("logs/a-b.log:", False),
+    "grep -Hn": ("log.txt:{n}:", True),
+    "compose": ("app_1  | ", False),
+    "ci": ("2023-01-01T00:{m:02}:{s:02}.1234567Z ", True),
+    "ts": ("Jan 01 00:{m:02}:{s:02} ", True),
+    "syslog": ("Jan  1 00:{m:02}:{s:02} host app[123]: ", True),
+    "cri": ("2023-01-01T00:{m:02}:{s:02}.123456789+02:00 stdout F ", True),
+    "journal": ("2023-01-01T00:{m:02}:{s:02}+0000 host app[123]: ", True),
+}
+PLAIN = ("", False)
+
+STRACE = sorted(path.stem for path in (DATA / "golden").glob("torture-*.log"))
+
+
+def prefixed(text: bytes, prefix: str, behind: str = "") -> bytes:
+    """The log with the prefix before each line, and more at its end."""
+    out = []
+    for n, line in enumerate(text.split(b"\n")[:-1], 1):
+        before = prefix.format(n=n, m=n // 60 % 60, s=n % 60).encode()
+        out.append(before + line + behind.encode() + b"\n")
+    return b"".join(out)
+
+
+def events(path, text: bytes, **options) -> pl.DataFrame:
+    path.write_bytes(text)
+    return pl.DataFrame(tf.read(path, **options))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("prefixes")
+
+
+def golden(name: str) -> bytes:
+    return (DATA / "golden" / f"{name}.log").read_bytes()
+
+
+def without(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    return frame.drop("source", *columns, strict=False)
+
+
+@pytest.mark.parametrize("name", STRACE)
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+def test_a_log_of_strace_is_itself_behind_a_prefix(tmp_path, name, prefix):
+    text = golden(name)
+    before, varies = prefix
+    clean = events(tmp_path / "log", text)
+    found = events(tmp_path / "log", prefixed(text, before))
+    assert_frame_equal(without(found, "extra"), without(clean, "extra"))
+    if not varies:
+        assert_frame_equal(without(found), without(clean))
+
+
+@pytest.mark.parametrize("indent", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("pid", [7, 47, 4711, 47112, 4711234])
+def test_an_indented_pid_is_a_pid(tmp_path, indent, pid):
+    text = f"{pid} read(3, 0x7f, 10) = 3\n{pid} close(3) = 0\n".encode()
+    found = events(tmp_path / "log", prefixed(text, " " * indent))
+    assert_frame_equal(without(found), without(events(tmp_path / "log", text)))
+
+
+@CALM
+@given(
+    name=st.sampled_from(STRACE),
+    prefix=st.sampled_from([PLAIN, *PREFIXES.values()]),
+    behind=st.sampled_from(["", " ", "\t ", "\r"]),
+    block_bytes=BLOCKS,
+)
+def test_blocks_and_ends_of_lines_change_nothing(folder, name, prefix, behind, block_bytes):
+    text = golden(name)
+    before, _ = prefix
+    expected = events(folder / "log", prefixed(text, before))
+    data = prefixed(text, before, behind)
+    found = events(folder / "log", data, block_bytes=block_bytes)
+    if behind in ("", "\r"):
+        assert_frame_equal(found, expected)
+    report = tf.parse(folder / "log", None, block_bytes=block_bytes)
+    assert report.bytes == len(data) == sum(report.accounting_bytes.values())
+    assert report.lines == data.count(b"\n") == sum(report.accounting.values())
+    assert (report.oddities["prefixes"] > 0) == (before != "")
+
+
+def test_what_differs_from_line_to_line_is_kept(tmp_path):
+    text = b"7 read(3,  <unfinished ...>\n8 close(4) = 0\n7 <... read resumed>0x7f, 10) = 3\n"
+    found = events(tmp_path / "log", prefixed(text, "log.txt:{n}:"))
+    assert found.sort("line")["extra"].to_list() == ["log.txt:1:", "log.txt:2:"]
+    found = events(tmp_path / "log", prefixed(text, "log.txt:"))
+    assert found["extra"].to_list() == [None, None]
+    assert tf.parse(tmp_path / "log", None).oddities["prefixes"] == 3
+
+
+def test_lines_without_the_prefix_are_read_as_they_are(tmp_path):
+    text = b"> 7 read(3, 0x7f, 10) = 3\n" * 20
+    text += b"8 close(4) = 0\nhello\n> hello\n> 7 close(3) = 0\n"
+    found = events(tmp_path / "log", text)
+    assert found["kind"][-4:].to_list() == ["syscall", "unparsed", "unparsed", "syscall"]
+    assert found["tid"][-4:].to_list() == [8, None, None, 7]
+    assert found["args"][-3:-1].to_list() == ["hello", "hello"]
+
+
+# Numbers that go up and down may be pids, and different words different logs.
+COLUMNS = ["[ {pid}: {pid}] ", "{pid}/0x1: ", "pid {pid}: ", "app_{pid} | "]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_columns_are_no_prefix(tmp_path, column):
+    lines = [column.format(pid=100 + n * 7 % 4) + "close(3) = 0\n" for n in range(20)]
+    (tmp_path / "log").write_text("".join(lines))
+    with pytest.raises(tf.Error, match="looks like strace"):
+        tf.read(tmp_path / "log")
+
+
+def test_a_line_of_output_does_not_make_a_prefix(tmp_path):
+    clean = golden("torture-leader-epoch-ns")
+    found = events(tmp_path / "log", b"see: close(3) = 0\n  close(3) = 0\n" + clean)
+    assert found["kind"][:2].to_list() == ["unparsed"] * 2
+    assert tf.parse(tmp_path / "log", None).oddities["prefixes"] == 0
