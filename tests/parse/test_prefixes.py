@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -145,3 +147,69 @@ def test_a_line_of_output_does_not_make_a_prefix(tmp_path):
     found = events(tmp_path / "log", b"see: close(3) = 0\n  close(3) = 0\n" + clean)
     assert found["kind"][:2].to_list() == ["unparsed"] * 2
     assert tf.parse(tmp_path / "log", None).oddities["prefixes"] == 0
+
+
+FTRACE = ("ftrace-default", "ftrace-lines", "ftrace-function", "ftrace-layout-trace-cmd")
+BOM = "\ufeff".encode()
+
+
+@pytest.mark.parametrize("name", [*STRACE, *FTRACE])
+def test_a_byte_order_mark_is_read_over(tmp_path, name):
+    text = golden(name)
+    found = events(tmp_path / "log", BOM + text)
+    assert_frame_equal(without(found), without(events(tmp_path / "log", text)))
+    report = tf.parse(tmp_path / "log", None)
+    assert sum(report.accounting_bytes.values()) == report.bytes == len(text)
+    (tmp_path / "log").write_bytes(BOM + text)
+    report = tf.parse(tmp_path / "log", None, block_bytes=64)
+    assert sum(report.accounting_bytes.values()) == report.bytes == len(text) + len(BOM)
+
+
+@pytest.mark.parametrize("format_in", ["strace", "ftrace"])
+def test_a_byte_order_mark_alone_is_a_blank_line(tmp_path, format_in):
+    (tmp_path / "log").write_bytes(BOM)
+    report = tf.parse(tmp_path / "log", None, format_in=format_in)
+    assert (report.lines, report.bytes, sum(report.accounting_bytes.values())) == (1, 3, 3)
+
+
+@pytest.mark.parametrize("name", ["torture-file", "torture-leader-none", "torture-leader-tt"])
+def test_colours_of_grep_are_removed(tmp_path, name):
+    """`grep --color=always -n` colours the number, the colon and what it found, and erases."""
+    text = golden(name)
+    clean = prefixed(text, "{n}:")
+    number = "\x1b[32m\x1b[K{n}\x1b[m\x1b[K\x1b[36m\x1b[K:\x1b[m\x1b[K"
+    coloured = prefixed(text, number).replace(b"close", b"\x1b[01;31m\x1b[Kclose\x1b[m\x1b[K")
+    coloured = coloured.replace(b"/etc", b"/\x1b[01;31m\x1b[Ketc\x1b[m\x1b[K")
+    expected = events(tmp_path / "log", clean)
+    for block_bytes in (64, 262_144):
+        found = events(tmp_path / "log", coloured, block_bytes=block_bytes)
+        assert_frame_equal(found, expected)
+        report = tf.parse(tmp_path / "log", None, block_bytes=block_bytes)
+        assert sum(report.accounting_bytes.values()) == report.bytes == len(coloured)
+
+
+CALLS = 'execve("/bin/cat", ["cat"], 0x7ffe) = 0\nopen("/x", O_RDONLY) = 3\n' * 3
+TYPESET = {
+    "typographic quotes": CALLS.replace('("', "(\u201c").replace('",', "\u201d,"),
+    "no-break spaces": CALLS.replace(" = ", "\u00a0=\u00a0"),
+    "no-break spaces and typographic quotes": CALLS.replace('("', "(\u201c").replace(" ", "\u00a0"),
+}
+
+
+@pytest.mark.parametrize("what", TYPESET)
+def test_what_word_processors_do_is_named(tmp_path, what):
+    log = tmp_path / "log"
+    log.write_text(TYPESET[what], encoding="utf-8")
+    with pytest.raises(tf.Error, match=f"put {what} into this log") as raised:
+        tf.read(log)
+    assert raised.value.kind == "typeset"
+    assert "sed 's/" in raised.value.hint
+    script = raised.value.hint.split("sed '")[1].rstrip("'")
+    fixed = subprocess.run(["sed", script, log], capture_output=True, check=True, text=True)
+    assert fixed.stdout == CALLS
+    assert len(pl.DataFrame(tf.read(log, format_in="strace"))) == 6
+
+
+def test_output_with_typographic_quotes_is_output(tmp_path):
+    (tmp_path / "log").write_text(CALLS + "cat: \u201c/x\u201d: no such file\n", encoding="utf-8")
+    assert pl.DataFrame(tf.read(tmp_path / "log"))["kind"].to_list()[-1] == "unparsed"

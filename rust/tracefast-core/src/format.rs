@@ -7,6 +7,7 @@ use crate::events::split_calls::SecondHalf;
 use crate::ftrace::{self, Machine};
 use crate::strace;
 use crate::text::block::{Block, OWN_START};
+use crate::text::typeset;
 
 // Lines of merged logs have a prefix before what a line of strace is recognized by.
 const _: () = assert!(strace::leader::line_layout::LOOK + strace::task_prefix::PREFIX <= OWN_START);
@@ -70,6 +71,26 @@ impl Format {
             None if is_ftrace() => ftrace(),
             None | Some(Wanted::Strace) => strace(),
         }
+    }
+
+    /// What keeps these lines from being read as a log, where they were in a word processor or on a
+    /// page that replaces blanks and quotes.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::format::Format;
+    /// let text = "open(\u{201c}/x\u{201d}, O_RDONLY) = 3\n".as_bytes();
+    /// assert_eq!(Format::typeset(text), Some("typographic quotes"));
+    /// assert_eq!(Format::typeset(b"open(\"/x\", O_RDONLY) = 3\n"), None);
+    /// ```
+    pub fn typeset(text: &[u8]) -> Option<&'static str> {
+        let plain = typeset::plain(text)?;
+        let damaged = match Self::detect(text, None) {
+            None => Self::detect(&plain, None).is_some(),
+            Some(Self::Strace(_)) => strace::are_typeset(text, &plain),
+            Some(Self::Ftrace(_)) => false,
+        };
+        damaged.then(|| typeset::described(text))
     }
 
     /// The format to parse with if no line is recognized but the user names the format.

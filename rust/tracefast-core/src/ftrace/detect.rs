@@ -8,6 +8,7 @@ use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{CallId, Payload, parse};
 use crate::ftrace::wrapper::{self, Wrap};
 use crate::linux::task_events::TaskEvent;
+use crate::text::block::BOM;
 
 /// How many lines decide between formats.
 const LINES: usize = 200;
@@ -22,6 +23,7 @@ const LINES: usize = 200;
 /// assert_eq!(ftrace::detect(b"close(3) = 0\n"), None);
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
     let mut found =
         Found { format: Format { wrap: wrap(text), ..Format::default() }, ..Found::default() };
     let mut known = false;
@@ -51,6 +53,7 @@ fn wrap(text: &[u8]) -> Wrap {
 /// How many of the first lines of `text` look like ftrace's: to choose between formats. A log that
 /// names its tracer is ftrace's, whatever its records look like.
 pub fn likeness(text: &[u8]) -> usize {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
     if lines(text).take(LINES).any(|line| line.starts_with(b"# tracer: ")) {
         return LINES + 1;
     }

@@ -20,6 +20,7 @@ use crate::ftrace::record::file_hints;
 use crate::ftrace::scan::Span;
 use crate::linux::syscalls;
 use crate::linux::task_events::TaskEvent;
+use crate::text::block::BOM;
 use crate::text::block::Block;
 use crate::text::block::OWN_START;
 use crate::text::scan::{Marks, lines};
@@ -57,6 +58,7 @@ impl Grammar {
             line: 0,
             record_line: 0,
             bytes: 0,
+            before: 0,
             used: None,
             pieces: None,
             owner: None,
@@ -71,12 +73,16 @@ impl Grammar {
         };
         let mut columns = HeaderCache::default();
         let mut start = 0;
+        if text.starts_with(BOM) {
+            start = BOM.len();
+            parser.before = start as u64;
+        }
         for &at in &marks.at {
             let at = at as usize;
             parser.line(&mut columns, start, at);
             start = at + 1;
         }
-        if start < text.len() {
+        if start < text.len() || parser.before > 0 {
             parser.line(&mut columns, start, text.len());
         }
         parser.finish();
@@ -96,6 +102,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) record_line: i64,
     /// Bytes of the current line, its line feed included.
     pub(crate) bytes: u64,
+    /// Bytes before the next line that are not part of it.
+    pub(crate) before: u64,
     /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
     /// The current lines are parts of the name of a command.
@@ -127,6 +135,7 @@ impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
+        self.bytes += std::mem::take(&mut self.before);
         self.used = Some(LineUse::Events);
         // Where a block may start, and only there: see `stacks`.
         if self.format.stacks

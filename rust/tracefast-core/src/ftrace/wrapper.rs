@@ -1,5 +1,6 @@
 //! What other programs put around the lines of a trace: the kernel's own log, a page of HTML.
 
+use crate::text::block::BOM;
 use crate::text::number;
 
 /// What other programs put around the lines of a trace.
@@ -69,7 +70,7 @@ pub fn script(line: &[u8]) -> Option<&[u8]> {
 
 /// The text is a page of HTML, as systrace makes them around a trace.
 pub fn is_page(text: &[u8]) -> bool {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    let text = text.strip_prefix(BOM).unwrap_or(text).trim_ascii_start();
     [&b"<!doctype html"[..], b"<html"]
         .iter()
         .any(|start| text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start)))

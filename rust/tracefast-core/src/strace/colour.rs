@@ -1,8 +1,9 @@
-//! Colours, which `--color` puts around every token of a line.
+//! Colours, which `--color` puts around every token of a line, and those of `grep --color`.
 
 use crate::text::block::Block;
 
-/// Removes SGR sequences (`ESC [ digits;… m`) from `text` in place and returns its new length.
+/// Removes SGR sequences (`ESC [ digits;… m`), and those that erase the rest of a line (`ESC [ K`),
+/// from `text` in place and returns its new length.
 ///
 /// strace escapes an ESC of the traced program as `\33` (`string_quote` in `src/util.c`), so
 /// program data is not changed.
@@ -16,7 +17,7 @@ pub(crate) fn strip(text: &mut [u8]) -> usize {
         from = next;
         if from < text.len() {
             let skip = sequence(&text[from..]);
-            // An ESC that starts no SGR sequence stays.
+            // An ESC that starts no such sequence stays.
             if skip == 0 {
                 text[to] = text[from];
                 to += 1;
@@ -49,13 +50,13 @@ pub(crate) fn strip_lines(block: &mut Block, lines: &[(u32, usize, usize)]) -> V
     taken
 }
 
-/// Length of the SGR sequence at the start of `text`, or 0.
+/// Length of the sequence at the start of `text`, or 0.
 fn sequence(text: &[u8]) -> usize {
     if text.get(1) != Some(&b'[') {
         return 0;
     }
     let body = text[2..].iter().position(|b| !(b.is_ascii_digit() || *b == b';'));
-    body.filter(|&n| text[2 + n] == b'm').map_or(0, |n| n + 3)
+    body.filter(|&n| matches!(text[2 + n], b'm' | b'K')).map_or(0, |n| n + 3)
 }
 
 #[cfg(test)]
@@ -72,7 +73,8 @@ mod tests {
     #[test]
     fn only_colours_are_removed() {
         assert_eq!(stripped(b"\x1b[35m-1\x1b[0m\x1b[m, \x1b[1;34mA\x1b[0m"), b"-1, A");
-        assert_eq!(stripped(b"\x1b[2K \x1b \x1b[12"), b"\x1b[2K \x1b \x1b[12");
+        assert_eq!(stripped(b"\x1b[2A \x1b \x1b[12"), b"\x1b[2A \x1b \x1b[12");
+        assert_eq!(stripped(b"\x1b[32m\x1b[K7\x1b[m\x1b[K:\x1b[2Kx"), b"7:x");
         assert_eq!(stripped(b""), b"");
     }
 

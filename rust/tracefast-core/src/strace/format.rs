@@ -26,6 +26,8 @@ pub struct Format {
     /// Several logs in one text, one per task; each line has a
     /// [`crate::strace::task_prefix::Prefix`].
     pub merged: bool,
+    /// Colours may be within events: `grep --color` puts them around what it found.
+    pub found: bool,
     /// What other programs put before each line.
     pub prefix: Option<Prefix>,
     /// The task that the log file is named after.
@@ -65,18 +67,26 @@ impl Format {
     /// Several lines that belong together, the first of which has no prefix any more, without the
     /// prefixes of the others.
     pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
-        if !self.merged && self.prefix.is_none() {
+        if memchr::memchr(b'\n', lines).is_none() {
             return Cow::Borrowed(lines);
         }
-        let Some(feed) = memchr::memchr(b'\n', lines) else { return Cow::Borrowed(lines) };
-        let mut out = lines[..feed].to_vec();
-        for line in lines[feed + 1..].split(|&b| b == b'\n') {
+        let ends = memchr::memmem::find(lines, b"\r\n").is_some();
+        if !self.merged && self.prefix.is_none() && !ends {
+            return Cow::Borrowed(lines);
+        }
+        let mut out = Vec::with_capacity(lines.len());
+        for (number, line) in lines.split(|&b| b == b'\n').enumerate() {
+            if number > 0 {
+                out.push(b'\n');
+            }
             let prefix = match &self.prefix {
+                _ if number == 0 => 0,
                 Some(prefix) => prefix.skip(line).unwrap_or(0),
-                None => task_prefix::PREFIX.min(line.len()),
+                None if self.merged => task_prefix::PREFIX.min(line.len()),
+                None => 0,
             };
-            out.push(b'\n');
-            out.extend_from_slice(&line[prefix..]);
+            let line = &line[prefix..];
+            out.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
         }
         Cow::Owned(out)
     }
@@ -107,5 +117,7 @@ mod tests {
         let prefix = Prefix::find(b"x: close(3) = 0\n", |text| text.starts_with(b"close"));
         let pasted = Format { prefix, ..Format::default() };
         assert_eq!(*pasted.own_lines(b" > a(b)\nx:  > c(d)"), *b" > a(b)\n > c(d)");
+        let plain = Format::default();
+        assert_eq!(*plain.own_lines(b" > a(b)\r\n > c(d)"), *b" > a(b)\n > c(d)");
     }
 }

@@ -15,7 +15,7 @@ use crate::strace::line_start::{
 };
 use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 use crate::strace::task_prefix::{self, Mark, Prefix};
-use crate::text::block::{Block, PAD};
+use crate::text::block::{BOM, Block, PAD};
 use crate::text::prefix::Prefix as LinePrefix;
 use crate::text::scan::structure;
 
@@ -59,6 +59,7 @@ impl Grammar {
                 && format.times_calls
                 && !format.merged
                 && format.prefix.is_none()
+                && !format.found
                 && !format.terminal
                 && taken.is_empty(),
             last: block.last,
@@ -128,7 +129,13 @@ impl Parser<'_> {
             self.count_taken();
         }
         self.used = Some(LineUse::Events);
+        if self.text[start..].starts_with(BOM) {
+            start += BOM.len();
+        }
         self.start = start;
+        if self.format.found {
+            self.look_for_colours(start, end);
+        }
         if let Some(prefix) = &self.format.prefix {
             start = self.skip_prefix(prefix, start, end);
         }

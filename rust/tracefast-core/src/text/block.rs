@@ -16,6 +16,9 @@ pub const LINE_START: usize = OWN_START + PREFIX_MAX;
 /// The same, without a prefix.
 pub const OWN_START: usize = 532;
 
+/// The mark that some programs put at the start of a file in UTF-8.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// A range of a block's text.
 pub type TextRange = (u32, u32);
 

@@ -9,3 +9,4 @@ pub mod scan;
 pub mod search;
 pub(crate) mod stamp;
 pub mod string_view;
+pub(crate) mod typeset;

@@ -258,6 +258,13 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
     if head.is_empty() {
         return Ok(None);
     }
+    if wanted.is_none()
+        && let Some(what) = Format::typeset(head)
+    {
+        let what = format!("a word processor or a page put {what} into this log");
+        let hint = "put those of ASCII back: sed 's/\u{a0}/ /g; s/[\u{201c}\u{201d}\u{201e}]/\"/g'";
+        return Err(Error::new(ErrorKind::Typeset(what)).at_path(name).with_hint(hint));
+    }
     if let Some(format) = Format::detect(head, wanted) {
         return Ok(Some(format));
     }

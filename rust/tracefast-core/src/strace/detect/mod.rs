@@ -7,6 +7,8 @@ mod recording;
 mod seeks;
 pub mod traced_calls;
 
+pub(crate) use crate::strace::detect::pasted::are_typeset;
+
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;
 use crate::strace::detect::recording::Recording;
@@ -28,8 +30,9 @@ use crate::text::search::find;
 /// assert!(format.times_calls);
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
+    let found = memchr::memmem::find(text, b"\x1b[K").is_some();
     let (text, prefix) = pasted::own_text(text);
-    detect_own(&text).map(|format| Format { prefix, ..format })
+    detect_own(&text).map(|format| Format { found, prefix, ..format })
 }
 
 /// The same for lines without colours and prefixes.

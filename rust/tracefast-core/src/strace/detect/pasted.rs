@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::strace::colour;
 use crate::strace::leader::{Delta, Layout, line_layout};
 use crate::strace::line_start::{begins_event, call_name, is_call};
+use crate::text::block::BOM;
 use crate::text::number;
 use crate::text::prefix::Prefix;
 
@@ -14,7 +15,7 @@ const LINES: usize = 200;
 /// The text without what other programs added to its lines, and the prefix that they put before
 /// them.
 pub(crate) fn own_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<Prefix>) {
-    let plain = plain(text);
+    let plain = plain(text.strip_prefix(BOM).unwrap_or(text));
     if starts_lines(&plain) {
         return (plain, None);
     }
@@ -42,6 +43,17 @@ fn starts_lines(text: &[u8]) -> bool {
         (all + 1, known + usize::from(is_event(line.trim_ascii_end())))
     });
     known * 2 >= all
+}
+
+/// Whether most of the first lines with an event in `plain` are others in `text`. strace escapes
+/// what is not ASCII in strings.
+pub(crate) fn are_typeset(text: &[u8], plain: &[u8]) -> bool {
+    let lines = text.split(|&b| b == b'\n').zip(plain.split(|&b| b == b'\n'));
+    let marked = lines.filter(|(_, plain)| is_marked(plain)).take(LINES);
+    let (all, others) = marked.fold((0, 0), |(all, others), (line, plain)| {
+        (all + 1, others + usize::from(line != plain))
+    });
+    others > 0 && others * 2 >= all
 }
 
 /// Whether the line ends as an event does.
