@@ -45,6 +45,11 @@ impl FdTable {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
     }
 
+    /// Whether calls may have changed it that the log does not have, or not in their order.
+    pub(crate) fn may_change_unseen(&self) -> bool {
+        self.unordered || self.changes_unseen || self.hidden || !self.unclear.is_empty()
+    }
+
     /// All descriptors: their numbers, and the descriptions that they refer to.
     pub(crate) fn all(&self) -> impl Iterator<Item = (i32, DescriptionRef)> {
         let open =

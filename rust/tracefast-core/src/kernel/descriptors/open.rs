@@ -83,6 +83,9 @@ impl Kernel {
             Some(name) => Some(self.tasks.files.inodes.identity(name)),
             None => file.id.filter(|_| !memory),
         };
+        if self.tasks.lacks_close(task, fd) {
+            self.tasks.files.filter();
+        }
         let file = self.tasks.open(task, fd, file, flags & open_flags::CLOEXEC != 0)?;
         let number = self.tasks.files.number(file);
         if second {

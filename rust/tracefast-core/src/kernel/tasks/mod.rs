@@ -515,6 +515,17 @@ impl Tasks {
         table.is_some_and(|at| self.tables.items[at].0 > 1)
     }
 
+    /// Whether a call that returned `fd` as new can only have done so after a close that the log does
+    /// not have.
+    pub(crate) fn lacks_close(&self, task: TaskRef, fd: i32) -> bool {
+        let Some(task) = self.task(task) else { return false };
+        let (users, table) = &self.tables.items[task.table];
+        let old = table.get(fd).and_then(|file| self.files.at(file));
+        old.is_some_and(|old| !old.inherited)
+            && *users == 1
+            && !(self.unordered || table.may_change_unseen())
+    }
+
     /// See [`FdTable::open`].
     pub(crate) fn open(
         &mut self,
