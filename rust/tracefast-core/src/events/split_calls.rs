@@ -65,12 +65,19 @@ pub enum LossReason {
 impl OpenCall {
     /// Status of its row if it never ends.
     pub(crate) fn status_if_lost(&self, reason: LossReason) -> Status {
-        match reason {
-            LossReason::Killed => Status::Killed,
-            LossReason::Superseded => Status::Superseded,
-            LossReason::Detached => Status::Detached,
-            LossReason::Elsewhere if self.torn => Status::Truncated,
-            LossReason::Elsewhere => Status::Unfinished,
+        reason.status(self.torn)
+    }
+}
+
+impl LossReason {
+    /// Status of the row of such a call; `torn`: its line does not say that it is unfinished.
+    pub(crate) fn status(self, torn: bool) -> Status {
+        match self {
+            Self::Killed => Status::Killed,
+            Self::Superseded => Status::Superseded,
+            Self::Detached => Status::Detached,
+            Self::Elsewhere if torn => Status::Truncated,
+            Self::Elsewhere => Status::Unfinished,
         }
     }
 }

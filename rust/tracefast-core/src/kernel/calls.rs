@@ -75,8 +75,8 @@ impl Kernel {
             pending.message = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
         match head.op {
-            Op::Submit => pending.unseen = self.submit(task, head.flags),
-            Op::Exec if !self.follows => pending.unseen = self.hold_shared(task),
+            Op::Submit => pending.unseen = self.submit(task, head.flags).map(Box::new),
+            Op::Exec if !self.follows => pending.unseen = self.hold_shared(task).map(Box::new),
             _ => {}
         }
         self.tasks.put_pending(task, pending);
@@ -359,7 +359,7 @@ impl Kernel {
     fn vanished(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) -> bool {
         let unseen = |open: &mut OpenFileDescription| open.inherited && open.number() == 0;
         let unseen = self.tasks.files.get(file).is_some_and(unseen);
-        if unseen && self.tasks.table(task).get(fd) == Some(file) {
+        if unseen && self.tasks.descriptor(task, fd) == Some(file) {
             self.tasks.close(task, fd);
         }
         unseen

@@ -155,7 +155,7 @@ impl Kernel {
     ) -> bool {
         let EntryEffect { op, fd, fd2, motion, moves, detail, .. } = entry.head;
         let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
-        let Some(file) = self.tasks.table(task).get(fd) else { return false };
+        let Some(file) = self.tasks.descriptor(task, fd) else { return false };
         let position = op == Op::Seek || moves.0 && motion != Motion::None;
         let changes = writes(motion, false).then_some(Changes::Longer);
         let mut pending = self.tasks.spare();
@@ -187,7 +187,7 @@ impl Kernel {
         begun: bool,
     ) -> bool {
         let fd = block.rows.fd[row];
-        let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
+        let Some(mut file) = self.tasks.descriptor(task, fd) else { return false };
         let valid = block.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
         file = self.common_show(task, row, block, file, begun);
@@ -328,7 +328,7 @@ impl Kernel {
         begun: bool,
     ) -> bool {
         let fd = block.rows.fd[row];
-        let Some(file) = self.tasks.table(task).get(fd) else { return false };
+        let Some(file) = self.tasks.descriptor(task, fd) else { return false };
         self.common_show(task, row, block, file, begun);
         if !block.rows.effect[row].made_up {
             self.tasks.close(task, fd);

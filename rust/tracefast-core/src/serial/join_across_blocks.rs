@@ -8,6 +8,7 @@ use crate::hash::HashMap;
 
 use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::{Parsed, key_in};
+use crate::events::rows::RowClock;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
 use crate::events::split_calls::{
@@ -20,10 +21,35 @@ use crate::serial::traced_tasks::TracedTasks;
 use crate::text::block::TextRange;
 use crate::text::string_view::unpack;
 
+/// What an [`OpenCall`] says, without its text: of the calls under way there may be very many.
+#[derive(Debug)]
+struct Opened {
+    tid: Option<i32>,
+    ts: Option<i64>,
+    pid: Option<i32>,
+    cpu: Option<u16>,
+    sys: u16,
+    clock: RowClock,
+    torn: bool,
+    headless: bool,
+    entry: u32,
+}
+
+impl Opened {
+    fn new(open: &OpenCall, owner: Option<i32>) -> Self {
+        let &OpenCall { tid, ts, pid, cpu, sys, clock, torn, headless, entry, .. } = open;
+        Self { tid: tid.or(owner), ts, pid, cpu, sys, clock, torn, headless, entry }
+    }
+
+    fn status_if_lost(&self, reason: LossReason) -> Status {
+        reason.status(self.torn)
+    }
+}
+
 /// A call that an earlier block left open, with text of its own.
 #[derive(Debug)]
 struct Call {
-    open: OpenCall,
+    open: Opened,
     /// The task whose second half ends it.
     task: Option<i32>,
     /// Line in the log, from 0.
@@ -31,7 +57,7 @@ struct Call {
     name: Arc<str>,
     comm: Option<Arc<str>>,
     args: Vec<u8>,
-    extra: Option<Vec<u8>>,
+    extra: Option<Box<[u8]>>,
     /// The block that left it open.
     block: u64,
 }
@@ -271,7 +297,7 @@ impl UnfinishedCalls {
         while parsed.rows.len < PART && bytes < PART_BYTES {
             let Some(id) = self.left.pop() else { break };
             let Some(call) = self.calls.get_mut(id as usize).and_then(Option::take) else { break };
-            bytes += call.args.len() + call.extra.as_ref().map_or(0, Vec::len);
+            bytes += call.args.len() + call.extra.as_ref().map_or(0, |extra| extra.len());
             let row = parsed.rows.push();
             let status = call.open.status_if_lost(LossReason::Elsewhere);
             abandon(parsed, row, &call, format, line, status);
@@ -343,8 +369,8 @@ impl UnfinishedCalls {
             .into_iter()
             .filter_map(|(range, after)| Some((part(range?), after)))
             .reduce(|(columns, between), (frames, after)| ([columns, frames].join(&between), after))
-            .map(|(extra, _)| extra),
-            open: OpenCall { tid: open.tid.or(self.traced.owner()), ..*open },
+            .map(|(extra, _)| extra.into()),
+            open: Opened::new(open, self.traced.owner()),
             block: self.block,
         };
         let exec = is_exec(&call.name);

@@ -26,11 +26,11 @@ impl Kernel {
         row: usize,
         block: &mut BlockRows<'_>,
     ) {
-        let process = self.tasks.table(task).get(from);
+        let process = self.tasks.descriptor(task, from);
         let process = process.and_then(|file| self.tasks.files.get(file)?.process);
         let target = block.rows.effect[row].at;
         let other = process.and_then(|tid| self.tasks.by_tid(tid));
-        let file = other.and_then(|other| self.tasks.table(other).get(target));
+        let file = other.and_then(|other| self.tasks.descriptor(other, target));
         self.tasks.taken(other);
         if process.is_none() {
             self.tasks.copied_from_any();
@@ -94,7 +94,7 @@ impl Kernel {
 
     /// Shows the description of the new descriptor `fd` in the row of the call that made it.
     fn show(&mut self, task: TaskRef, fd: i32, row: usize, block: &mut BlockRows<'_>) {
-        if let Some(mut file) = self.tasks.table(task).get(fd) {
+        if let Some(mut file) = self.tasks.descriptor(task, fd) {
             if block.rows.has(row, C::Path) {
                 file = self.compare_annotation(block, row, task, file, false, false);
             }
@@ -208,7 +208,7 @@ impl Kernel {
         for (i, one) in received.iter().enumerate() {
             let file = message.as_ref().and_then(|message| message.files.get(i).copied().flatten());
             self.receive(task, one.fd, file, cloexec);
-            let made = self.tasks.table(task).get(one.fd);
+            let made = self.tasks.descriptor(task, one.fd);
             if let (None, Some(path), Some(made)) = (file, paths[i], made) {
                 self.set_name(made, path, true, None);
             }

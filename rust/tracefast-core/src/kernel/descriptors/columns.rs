@@ -41,7 +41,7 @@ impl Kernel {
         fd: i32,
         shown: impl FnOnce() -> bool,
     ) -> Option<DescriptionRef> {
-        let found = self.tasks.table(task).get(fd);
+        let found = self.tasks.descriptor(task, fd);
         if found.is_some() || fd < 0 || !shown() {
             return found;
         }

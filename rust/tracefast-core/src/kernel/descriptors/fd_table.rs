@@ -36,9 +36,17 @@ pub(crate) struct FdTable {
     pub hidden: bool,
     /// How many descriptors were looked at for rings so far.
     pub looked_at: usize,
+    /// Standard input, output and error, which are older than the log, are not in it yet: of many
+    /// tasks the log shows one call or two.
+    pub lacks_standard: bool,
 }
 
 impl FdTable {
+    /// The table of a task that is older than the log.
+    pub(crate) fn older() -> Self {
+        Self { lacks_standard: true, ..Self::default() }
+    }
+
     /// The description that `fd` refers to.
     #[inline]
     pub(crate) fn get(&self, fd: i32) -> Option<DescriptionRef> {

@@ -50,7 +50,7 @@ fn from_directory(
         }
         directories.working.clone()
     } else {
-        let file = tasks.table(task).get(at);
+        let file = tasks.descriptor(task, at);
         file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
     };
     let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
@@ -167,7 +167,7 @@ pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<D
         };
         (task, number)
     };
-    tasks.table(task).get(i32::try_from(number).ok()?)
+    tasks.descriptor(task, i32::try_from(number).ok()?)
 }
 
 fn digits(text: &[u8]) -> Option<u32> {

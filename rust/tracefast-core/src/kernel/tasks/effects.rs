@@ -204,7 +204,7 @@ impl Kernel {
         match file {
             // dup2 of a number to itself does nothing: dup(2). Any other call returns the number it
             // copied only if another thread closed that meanwhile.
-            Some(_) if from == to && self.tasks.table(task).get(to).is_some() => {}
+            Some(_) if from == to && self.tasks.descriptor(task, to).is_some() => {}
             Some(file) => self.tasks.install(task, to, file, cloexec),
             None => self.tasks.dup(task, from, to, cloexec),
         }

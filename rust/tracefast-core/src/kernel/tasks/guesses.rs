@@ -61,12 +61,12 @@ impl Tasks {
     }
 
     /// The descriptions that only some of these fd tables have under a number.
-    pub(crate) fn only_some(&self, tables: &mut Vec<usize>) -> Vec<(i32, DescriptionRef)> {
+    pub(crate) fn only_some(&mut self, tables: &mut Vec<usize>) -> Vec<(i32, DescriptionRef)> {
         tables.sort_unstable();
         tables.dedup();
         let mut open: Vec<(i32, DescriptionRef)> = Vec::new();
         for &table in tables.iter() {
-            open.extend(self.tables.items[table].1.all());
+            open.extend(self.table_at(table).all());
         }
         open.sort_unstable();
         let same = open.chunk_by(|one, other| one == other);
@@ -76,16 +76,22 @@ impl Tasks {
     /// The child may be that of any of these tasks.
     #[cold]
     pub(crate) fn guess(&mut self, child: TaskRef, parents: Vec<u32>) {
-        let Some(task) = self.slots[child].as_mut() else { return };
+        let Some((table, directory)) = self.task(child).map(|task| (task.table, task.directory))
+        else {
+            return;
+        };
         self.guesses += 1;
-        task.guess = Some(Box::new(Guess {
+        let guess = Guess {
             parents,
-            table: self.tables.items[task.table].1.copy(&mut self.files),
-            directories: self.directories.items[task.directory].1.clone(),
+            table: self.copy_of_table(table),
+            directories: self.directories.items[directory].1.clone(),
             started: false,
             moves: false,
             unseen: UnseenMoves::default(),
-        }));
+        };
+        if let Some(task) = self.slots[child].as_mut() {
+            task.guess = Some(Box::new(guess));
+        }
     }
 
     /// The task moves a position, or changes a file.
@@ -179,10 +185,10 @@ impl Tasks {
         let table = if flags & CLONE_FILES != 0 && !guess.started {
             self.tables.keep(table)
         } else {
-            let copy = self.tables.items[table].1.copy(&mut self.files);
-            self.tables.add(copy)
+            self.copy_table(table)
         };
-        let mut new = std::mem::take(&mut self.tables.items[table].1);
+        self.table_at(old.0);
+        let mut new = std::mem::take(self.table_at(table));
         new.repeat(&mut self.files, &guess.table, &self.tables.items[old.0].1, guess.started);
         self.tables.items[table].1 = new;
         let stays = self.directories.items[old.1].1 == guess.directories;

@@ -5,6 +5,7 @@
 //! descriptions are closed; a seek proves nothing for the next call.
 
 use crate::events::vocabulary::clone_flags::CLONE_FILES;
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 impl Tasks {
@@ -13,10 +14,11 @@ impl Tasks {
     pub(crate) fn hide_from(&mut self, parent: TaskRef, flags: u32) {
         self.files.hidden = true;
         let Some(at) = self.task(parent).map(|task| task.table) else { return };
-        let table = &mut self.tables.items[at].1;
+        let table = self.table_at(at);
         // It may open and close numbers of a common table, too.
         table.hidden |= flags & CLONE_FILES != 0;
-        for file in table.files() {
+        let files: Vec<DescriptionRef> = table.files().collect();
+        for file in files {
             self.files.hide(file);
         }
     }

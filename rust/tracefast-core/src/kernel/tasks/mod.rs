@@ -3,14 +3,15 @@
 //!
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers, `guesses.rs` those with several
 //! possible parents; `hidden_children.rs` is about those whose calls are not in the log,
-//! `unshown_flags.rs` about those that may be threads),
-//! `passed_descriptors.rs` is about descriptors that come from other tasks; `task_cache.rs` finds
+//! `unshown_flags.rs` about those that may be threads), `fd_tables.rs` is about their descriptors,
+//! `passed_descriptors.rs` about those that come from other tasks; `task_cache.rs` finds
 //! tasks by id, `shared.rs` holds what several share, `comm.rs` their names, `memory.rs` an address
 //! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
 //! missing.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
+mod fd_tables;
 mod fork;
 mod guesses;
 mod hidden_children;
@@ -22,7 +23,7 @@ pub(crate) mod task_cache;
 mod unseen_programs;
 mod unshown_flags;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::hash::HashMap;
@@ -32,9 +33,7 @@ use crate::events::vocabulary::clone_flags::{
     CLONE_FILES, CLONE_FS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM, UNSHOWN,
 };
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
-use crate::kernel::descriptors::open_file_description::{
-    DescriptionRef, OpenFileDescription, OpenFileDescriptions,
-};
+use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::guesses::Guess;
@@ -43,7 +42,6 @@ use crate::kernel::tasks::namespaces::{Apart, Unseen};
 use crate::kernel::tasks::shared::Shared;
 use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
-use crate::kernel::transfers::position::{Offset, Position};
 
 /// Index of a live task in [`Tasks`]. It is used again; the number that rows show is not.
 pub(crate) type TaskRef = usize;
@@ -193,8 +191,7 @@ impl Tasks {
                 let table = if flags & CLONE_FILES != 0 {
                     self.tables.keep(table)
                 } else {
-                    let copy = self.tables.items[table].1.copy(&mut self.files);
-                    self.tables.add(copy)
+                    self.copy_table(table)
                 };
                 let directory = self.directories.child(directory, flags & CLONE_FS != 0);
                 (group, table, directory, self.spaces.child(space, flags & CLONE_VM != 0))
@@ -239,20 +236,6 @@ impl Tasks {
             self.may_share(at, table_of_parent);
         }
         at
-    }
-
-    /// The fd table of a task older than the log. Standard input, output and error exist from the
-    /// start, so that children share their descriptions even if they use them first.
-    fn older_table(&mut self) -> usize {
-        let mut table = FdTable::default();
-        for fd in 0..3 {
-            let file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
-            table.open(&mut self.files, fd, file, false);
-        }
-        if self.unordered {
-            table.lose_order(&mut self.files);
-        }
-        self.tables.add(table)
     }
 
     /// A new task may use the descriptions of `parent`, and change files that others have open, in an
@@ -321,23 +304,6 @@ impl Tasks {
     #[inline]
     pub(crate) fn identity(&self, task: TaskRef) -> (u32, Option<i32>) {
         self.task(task).map_or((0, None), |task| (task.id, task.group))
-    }
-
-    /// The descriptions that tasks of these thread groups have.
-    pub(crate) fn files_of(&self, groups: &HashSet<i32>) -> Vec<DescriptionRef> {
-        let tasks = self.slots.iter().flatten();
-        let of = tasks.filter(|task| task.group.is_some_and(|group| groups.contains(&group)));
-        let mut tables: Vec<usize> = of.map(|task| task.table).collect();
-        tables.sort_unstable();
-        tables.dedup();
-        tables.iter().flat_map(|&table| self.tables.items[table].1.files()).collect()
-    }
-
-    /// The fd table of the task.
-    #[inline]
-    pub(crate) fn table(&mut self, task: TaskRef) -> &mut FdTable {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        &mut self.tables.items[at].1
     }
 
     /// The task is gone.
@@ -509,71 +475,6 @@ impl Tasks {
         self.by_tid.get(&key(tid)).copied()
     }
 
-    /// Whether other tasks share its fd table.
-    pub(crate) fn shares_table(&self, task: TaskRef) -> bool {
-        let table = self.slots[task].as_ref().map(|task| task.table);
-        table.is_some_and(|at| self.tables.items[at].0 > 1)
-    }
-
-    /// Whether a call that returned `fd` as new can only have done so after a close that the log does
-    /// not have.
-    pub(crate) fn lacks_close(&self, task: TaskRef, fd: i32) -> bool {
-        let Some(task) = self.task(task) else { return false };
-        let (users, table) = &self.tables.items[task.table];
-        let old = table.get(fd).and_then(|file| self.files.at(file));
-        old.is_some_and(|old| !old.inherited)
-            && *users == 1
-            && !(self.unordered || table.may_change_unseen())
-    }
-
-    /// See [`FdTable::open`].
-    pub(crate) fn open(
-        &mut self,
-        task: TaskRef,
-        fd: i32,
-        file: OpenFileDescription,
-        cloexec: bool,
-    ) -> Option<DescriptionRef> {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        let inherited = file.inherited;
-        if !inherited {
-            self.table_changes(at);
-        }
-        let table = &mut self.tables.items[at].1;
-        let file = table.open(&mut self.files, fd, file, cloexec)?;
-        if table.hidden || self.files.hidden && inherited {
-            self.files.hide(file);
-        }
-        let alone = !(table.unordered || table.diverged);
-        if !alone || (self.unordered || table.changes_unseen) && inherited {
-            self.unordered(file);
-        }
-        Some(file)
-    }
-
-    /// Other tasks may use the description too, in an order that the log does not show.
-    #[cold]
-    pub(crate) fn unordered(&mut self, file: DescriptionRef) {
-        if let Some(open) = self.files.get(file) {
-            open.unordered = true;
-        }
-    }
-
-    /// See [`FdTable::install`].
-    pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.table_changes(at);
-        let table = &mut self.tables.items[at].1;
-        table.install(&mut self.files, fd, file, cloexec);
-        let (unordered, hidden) = (table.unordered || table.diverged, table.hidden);
-        if unordered {
-            self.unordered(file);
-        }
-        if hidden {
-            self.files.hide(file);
-        }
-    }
-
     /// Its children will be in another pid namespace: `setns(2)`.
     pub(crate) fn separate(&mut self, task: TaskRef) {
         if let Some(task) = self.slots[task].as_mut() {
@@ -598,9 +499,8 @@ impl Tasks {
             task.separates = true;
         }
         if flags & CLONE_FILES != 0 && self.tables.items[table].0 > 1 {
-            let copy = self.tables.items[table].1.copy(&mut self.files);
+            let own = self.copy_table(table);
             self.tables.release(table);
-            let own = self.tables.add(copy);
             if let Some(task) = self.slots[task].as_mut() {
                 task.table = own;
             }
@@ -612,52 +512,6 @@ impl Tasks {
             if let Some(task) = self.slots[task].as_mut() {
                 task.directory = own;
             }
-        }
-    }
-
-    /// See [`FdTable::dup`].
-    pub(crate) fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.table_changes(at);
-        self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
-    }
-
-    /// See [`FdTable::close`].
-    pub(crate) fn close(&mut self, task: TaskRef, fd: i32) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.table_changes(at);
-        self.tables.items[at].1.close(&mut self.files, fd);
-    }
-
-    /// A close is entered whose exit comes later. The exit may show that the close was injected,
-    /// and did not take place.
-    pub(crate) fn closing(&mut self, task: TaskRef, fd: i32) {
-        self.closed(task, false);
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.table_changes(at);
-        let taken = self.tables.items[at].1.take(fd).map(|slot| (fd, slot));
-        if let Some(task) = self.slots[task].as_mut() {
-            task.closing = taken;
-        }
-    }
-
-    /// Such a close is over; `open`: it did not take place.
-    pub(crate) fn closed(&mut self, task: TaskRef, open: bool) {
-        if let Some(task) = self.slots[task].as_mut()
-            && let Some((fd, slot)) = task.closing.take()
-        {
-            self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, open);
-        }
-    }
-
-    /// See [`FdTable::close_range`] and [`FdTable::mark_range`].
-    pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.table_changes(at);
-        if mark {
-            self.tables.items[at].1.mark_range(first, last);
-        } else {
-            self.tables.items[at].1.close_range(&mut self.files, first, last);
         }
     }
 }

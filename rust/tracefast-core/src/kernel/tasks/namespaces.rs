@@ -228,14 +228,17 @@ impl Tasks {
     /// not shown itself under the number that a call returned: strace may be attached to a
     /// container. Then it has the child's descriptions.
     pub(crate) fn doubt_silent(&mut self, tid: i32) {
-        let mut open: Vec<DescriptionRef> = Vec::new();
+        let mut tables: Vec<usize> = Vec::new();
         for task in self.slots.iter_mut().flatten() {
             if task.silent && !task.exited && task.tid.is_some_and(|number| number < tid) {
                 task.silent = false;
                 self.silent -= 1;
-                let table = &self.tables.items[task.table].1;
-                open.extend(table.all().map(|(_, file)| file));
+                tables.push(task.table);
             }
+        }
+        let mut open: Vec<DescriptionRef> = Vec::new();
+        for table in tables {
+            open.extend(self.table_at(table).files());
         }
         open.sort_unstable();
         open.dedup();

@@ -45,8 +45,11 @@ impl Tasks {
     /// description.
     #[cold]
     pub(crate) fn copied_from_any(&mut self) {
-        for (_, table) in self.tables.items.iter_mut().filter(|(users, _)| *users > 0) {
-            table.lose_order(&mut self.files);
+        for at in 0..self.tables.items.len() {
+            if self.tables.items[at].0 > 0 {
+                self.table_at(at);
+                self.tables.items[at].1.lose_order(&mut self.files);
+            }
         }
     }
 
@@ -54,11 +57,12 @@ impl Tasks {
     #[cold]
     pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {
         let own = self.slots[task].as_ref().map(|task| task.table);
-        for (at, (users, table)) in self.tables.items.iter_mut().enumerate() {
-            if *users > 0 && Some(at) != own {
+        for at in 0..self.tables.items.len() {
+            if self.tables.items[at].0 > 0 && Some(at) != own {
+                self.table_at(at);
                 let mut file = OpenFileDescription::inherited(Position::Unknown);
                 file.unordered = true;
-                table.open(&mut self.files, fd, file, false);
+                self.tables.items[at].1.open(&mut self.files, fd, file, false);
             }
         }
     }
@@ -67,6 +71,7 @@ impl Tasks {
     #[cold]
     pub(crate) fn share_descriptions(&mut self, task: TaskRef) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.table_at(at);
         self.tables.items[at].1.lose_order(&mut self.files);
     }
 }

@@ -77,6 +77,7 @@ impl Tasks {
     }
 
     fn diverge_alone(&mut self, at: usize) {
+        self.table_at(at);
         let table = &mut self.tables.items[at].1;
         if !std::mem::replace(&mut table.diverged, true) {
             table.changes_unseen = true;

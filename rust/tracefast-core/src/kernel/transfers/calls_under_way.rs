@@ -137,7 +137,7 @@ pub(crate) struct Pending {
     /// The path that an event within the call shows.
     pub path: Option<Arc<[u8]>>,
     /// What may move unseen until the call ends.
-    pub unseen: Option<UnseenMoves>,
+    pub unseen: Option<Box<UnseenMoves>>,
     /// The call has faulted on a mapped file, so events of the page cache may be about that.
     pub fault: bool,
 }

@@ -1,0 +1,210 @@
+//! The fd tables of tasks.
+
+use std::collections::HashSet;
+
+use crate::kernel::descriptors::fd_table::FdTable;
+use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
+use crate::kernel::tasks::{TaskRef, Tasks};
+use crate::kernel::transfers::position::{Offset, Position};
+
+/// Standard input, output and error.
+const STANDARD: std::ops::Range<i32> = 0..3;
+
+impl Tasks {
+    /// The fd table of a task older than the log.
+    pub(super) fn older_table(&mut self) -> usize {
+        self.tables.add(FdTable::older())
+    }
+
+    /// Number of the task's fd table.
+    #[inline]
+    fn number_of_table(&self, task: TaskRef) -> usize {
+        self.slots[task].as_ref().map_or(0, |task| task.table)
+    }
+
+    /// The fd table with this number.
+    #[inline]
+    pub(super) fn table_at(&mut self, at: usize) -> &mut FdTable {
+        if self.tables.items[at].1.lacks_standard {
+            self.add_standard(at);
+        }
+        &mut self.tables.items[at].1
+    }
+
+    /// Standard input, output and error of a task older than the log exist from the start, so that
+    /// children share their descriptions even if they use them first. Nobody sees them before they
+    /// are used, copied, closed or looked for.
+    #[cold]
+    fn add_standard(&mut self, at: usize) {
+        let table = &mut self.tables.items[at].1;
+        table.lacks_standard = false;
+        for fd in STANDARD {
+            let mut file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
+            file.unordered = self.unordered;
+            table.open(&mut self.files, fd, file, false);
+        }
+    }
+
+    /// The fd table with this number, for something that is done to descriptor `fd`.
+    #[inline]
+    fn table_for(&mut self, at: usize, fd: i32) -> &mut FdTable {
+        if STANDARD.contains(&fd) { self.table_at(at) } else { &mut self.tables.items[at].1 }
+    }
+
+    /// The fd table of the task.
+    #[inline]
+    pub(crate) fn table(&mut self, task: TaskRef) -> &mut FdTable {
+        self.table_at(self.number_of_table(task))
+    }
+
+    /// The description that the task's `fd` refers to.
+    #[inline]
+    pub(crate) fn descriptor(&mut self, task: TaskRef, fd: i32) -> Option<DescriptionRef> {
+        let at = self.number_of_table(task);
+        let found = self.tables.items[at].1.get(fd);
+        if found.is_some() { found } else { self.table_for(at, fd).get(fd) }
+    }
+
+    /// Makes a copy of a table; returns its number.
+    pub(super) fn copy_table(&mut self, at: usize) -> usize {
+        let copy = self.copy_of_table(at);
+        self.tables.add(copy)
+    }
+
+    /// A copy of a table, which is nobody's.
+    pub(super) fn copy_of_table(&mut self, at: usize) -> FdTable {
+        self.table_at(at);
+        self.tables.items[at].1.copy(&mut self.files)
+    }
+
+    /// The descriptions that tasks of these thread groups have.
+    pub(crate) fn files_of(&mut self, groups: &HashSet<i32>) -> Vec<DescriptionRef> {
+        let tasks = self.slots.iter().flatten();
+        let of = tasks.filter(|task| task.group.is_some_and(|group| groups.contains(&group)));
+        let mut tables: Vec<usize> = of.map(|task| task.table).collect();
+        tables.sort_unstable();
+        tables.dedup();
+        let mut files = Vec::new();
+        for table in tables {
+            files.extend(self.table_at(table).files());
+        }
+        files
+    }
+
+    /// Whether other tasks share its fd table.
+    pub(crate) fn shares_table(&self, task: TaskRef) -> bool {
+        let table = self.slots[task].as_ref().map(|task| task.table);
+        table.is_some_and(|at| self.tables.items[at].0 > 1)
+    }
+
+    /// Whether a call that returned `fd` as new can only have done so after a close that the log does
+    /// not have.
+    pub(crate) fn lacks_close(&self, task: TaskRef, fd: i32) -> bool {
+        let Some(task) = self.task(task) else { return false };
+        let (users, table) = &self.tables.items[task.table];
+        let old = table.get(fd).and_then(|file| self.files.at(file));
+        old.is_some_and(|old| !old.inherited)
+            && *users == 1
+            && !(self.unordered || table.may_change_unseen())
+    }
+
+    /// See [`FdTable::open`].
+    pub(crate) fn open(
+        &mut self,
+        task: TaskRef,
+        fd: i32,
+        file: OpenFileDescription,
+        cloexec: bool,
+    ) -> Option<DescriptionRef> {
+        let at = self.number_of_table(task);
+        self.table_for(at, fd);
+        let inherited = file.inherited;
+        if !inherited {
+            self.table_changes(at);
+        }
+        let table = &mut self.tables.items[at].1;
+        let file = table.open(&mut self.files, fd, file, cloexec)?;
+        if table.hidden || self.files.hidden && inherited {
+            self.files.hide(file);
+        }
+        let alone = !(table.unordered || table.diverged);
+        if !alone || (self.unordered || table.changes_unseen) && inherited {
+            self.unordered(file);
+        }
+        Some(file)
+    }
+
+    /// Other tasks may use the description too, in an order that the log does not show.
+    #[cold]
+    pub(crate) fn unordered(&mut self, file: DescriptionRef) {
+        if let Some(open) = self.files.get(file) {
+            open.unordered = true;
+        }
+    }
+
+    /// See [`FdTable::install`].
+    pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
+        let at = self.number_of_table(task);
+        self.table_for(at, fd);
+        self.table_changes(at);
+        let table = &mut self.tables.items[at].1;
+        table.install(&mut self.files, fd, file, cloexec);
+        let (unordered, hidden) = (table.unordered || table.diverged, table.hidden);
+        if unordered {
+            self.unordered(file);
+        }
+        if hidden {
+            self.files.hide(file);
+        }
+    }
+
+    /// See [`FdTable::dup`].
+    pub(crate) fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
+        let at = self.number_of_table(task);
+        self.table_for(at, from);
+        self.table_for(at, to);
+        self.table_changes(at);
+        self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
+    }
+
+    /// See [`FdTable::close`].
+    pub(crate) fn close(&mut self, task: TaskRef, fd: i32) {
+        let at = self.number_of_table(task);
+        self.table_for(at, fd);
+        self.table_changes(at);
+        self.tables.items[at].1.close(&mut self.files, fd);
+    }
+
+    /// A close is entered whose exit comes later. The exit may show that the close was injected,
+    /// and did not take place.
+    pub(crate) fn closing(&mut self, task: TaskRef, fd: i32) {
+        self.closed(task, false);
+        let at = self.number_of_table(task);
+        self.table_changes(at);
+        let taken = self.table_for(at, fd).take(fd).map(|slot| (fd, slot));
+        if let Some(task) = self.slots[task].as_mut() {
+            task.closing = taken;
+        }
+    }
+
+    /// Such a close is over; `open`: it did not take place.
+    pub(crate) fn closed(&mut self, task: TaskRef, open: bool) {
+        if let Some(task) = self.slots[task].as_mut()
+            && let Some((fd, slot)) = task.closing.take()
+        {
+            self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, open);
+        }
+    }
+
+    /// See [`FdTable::close_range`] and [`FdTable::mark_range`].
+    pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
+        let at = self.number_of_table(task);
+        self.table_at(at);
+        self.table_changes(at);
+        if mark {
+            self.tables.items[at].1.mark_range(first, last);
+        } else {
+            self.tables.items[at].1.close_range(&mut self.files, first, last);
+        }
+    }
+}
