@@ -90,6 +90,7 @@ impl Tasks {
             unseen: UnseenMoves::default(),
         };
         if let Some(task) = self.slots[child].as_mut() {
+            task.inside = None;
             task.guess = Some(Box::new(guess));
         }
     }

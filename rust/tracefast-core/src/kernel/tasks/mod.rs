@@ -73,12 +73,23 @@ struct Task {
     inside: Option<i32>,
     /// A call has returned its number, and no line has shown it.
     silent: bool,
-    /// Its children will be: unshare(2) or `setns(2)` with `CLONE_NEWPID`.
-    separates: bool,
+    /// In which its children will be.
+    children: ChildPids,
     /// Its calls may not be in the log.
     hidden: bool,
     /// Its parent is guessed.
     guess: Option<Box<Guess>>,
+}
+
+/// The pid namespace of a task's children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChildPids {
+    /// That of the task.
+    Own,
+    /// A new one, which the first child makes: unshare(2) with `CLONE_NEWPID`.
+    New,
+    /// Another one that has tasks: after that child, or `setns(2)`.
+    Other,
 }
 
 /// Where the paths of a task start, as the kernel's `fs_struct`.
@@ -170,21 +181,34 @@ impl Tasks {
         if self.unordered {
             self.share(parent, flags);
         }
+        let maker = parent;
         let parent = parent.and_then(|parent| self.task(parent));
-        let separates = parent.is_some_and(|parent| parent.separates) || flags & CLONE_NEWPID != 0;
+        let makes_space = flags & CLONE_NEWPID != 0;
+        let children = parent.map_or(ChildPids::Own, |parent| parent.children);
+        let separates = children != ChildPids::Own || makes_space;
         let foreign = parent.is_some_and(|parent| parent.foreign || separates);
         let outside = parent.is_some_and(|parent| !parent.foreign);
+        let first = makes_space || children == ChildPids::New;
         // With the flag each child has a namespace of its own. After unshare(2) the first child of a
         // task makes the namespace, and the others are in it, too.
         let pids = match parent {
-            _ if flags & CLONE_NEWPID != 0 => u64::from(self.next) << 1 | 1,
+            _ if makes_space => u64::from(self.next) << 1 | 1,
             Some(parent) if separates => (u64::from(parent.id) + 1) << 1,
             Some(parent) => parent.pids,
             None => 0,
         };
         let parent =
             parent.map(|parent| (parent.group, parent.table, parent.directory, parent.space));
-        let first = separates && outside && self.first_in_space(pids, tid);
+        if let Some(maker) = maker.and_then(|maker| self.slots[maker].as_mut())
+            && first
+            && !makes_space
+        {
+            maker.children = ChildPids::Other;
+        }
+        let first = first && outside;
+        if let (true, Some(tid)) = (first, tid) {
+            self.number_shown(pids, 1, tid);
+        }
         let (group, table, directory, space) =
             if let Some((group, table, directory, space)) = parent {
                 let group = if flags & CLONE_THREAD != 0 { group } else { tid };
@@ -216,7 +240,7 @@ impl Tasks {
             pids,
             inside: first.then_some(1),
             silent: false,
-            separates: false,
+            children: ChildPids::Own,
             hidden: false,
             guess: None,
         };
@@ -478,7 +502,7 @@ impl Tasks {
     /// Its children will be in another pid namespace: `setns(2)`.
     pub(crate) fn separate(&mut self, task: TaskRef) {
         if let Some(task) = self.slots[task].as_mut() {
-            task.separates = true;
+            task.children = ChildPids::Other;
         }
     }
 
@@ -496,7 +520,7 @@ impl Tasks {
         if flags & CLONE_NEWPID != 0
             && let Some(task) = self.slots[task].as_mut()
         {
-            task.separates = true;
+            task.children = ChildPids::New;
         }
         if flags & CLONE_FILES != 0 && self.tables.items[table].0 > 1 {
             let own = self.copy_table(table);

@@ -68,17 +68,9 @@ impl Tasks {
         others.find(|other| other.pids == own.pids && other.inside == Some(number))?.tid
     }
 
-    /// A task has appeared under `tid` whose parent is in the namespace of strace, and which is in
-    /// `pids`. Returns whether it is the first there, so that its number is 1.
-    pub(crate) fn first_in_space(&mut self, pids: u64, tid: Option<i32>) -> bool {
-        let Some(tid) = tid.filter(|_| !self.apart.contains_key(&pids)) else { return false };
-        self.number_shown(pids, 1, tid);
-        true
-    }
-
     /// The child `number` of a namespace has shown itself as `tid`.
-    fn number_shown(&mut self, pids: u64, number: i32, tid: i32) {
-        if self.apart.len() == SPACES {
+    pub(crate) fn number_shown(&mut self, pids: u64, number: i32, tid: i32) {
+        if self.apart.len() == SPACES && !self.apart.contains_key(&pids) {
             self.apart.clear();
         }
         let by = tid.wrapping_sub(number);
@@ -87,8 +79,8 @@ impl Tasks {
         apart.by = by;
     }
 
-    /// What strace calls the child `number` of a namespace, if no other task was made in between.
-    /// Not said while other tasks are.
+    /// What strace calls the child `number` of a namespace, if no task was made outside since the
+    /// last child. `None` if some are made there.
     fn number_outside(&self, pids: u64, number: i32) -> Option<i32> {
         let apart = self.apart.get(&pids).filter(|apart| apart.confirmed || self.unordered)?;
         Some(number.wrapping_add(apart.by))
@@ -199,12 +191,10 @@ impl Tasks {
         let early = self.slots.iter().flatten();
         let mut early = early.filter(|task| task.unexpected && !task.exited && task.id > older);
         let fits = early.clone().find(|task| outside.is_some() && task.tid == outside);
-        let child = if fits.is_some() {
-            fits?
-        } else {
+        let child = fits.or_else(|| {
             let (child, None) = (early.next()?, early.next()) else { return None };
-            child
-        };
+            Some(child)
+        })?;
         let (tid, id) = (child.tid?, child.id);
         self.remove(Some(tid));
         let at = self.add(Some(tid), Some(parent), flags);
