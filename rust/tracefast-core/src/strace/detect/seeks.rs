@@ -160,7 +160,7 @@ impl Opened {
             }
             b"write" | b"writev" => {
                 self.size = None;
-                self.written |= !self.appends;
+                self.written |= !self.appends && result(event).is_some_and(|bytes| bytes > 0);
                 return self.regular && self.written && self.read > 0;
             }
             // Data goes in, or out in another way.
@@ -261,6 +261,8 @@ mod tests {
         assert!(filtered(&[OPEN, STAT, written, READ].concat()));
         assert!(!filtered(&[OPEN, STAT, written].concat()));
         assert!(!filtered(&[OPEN, &STAT.replace("IFREG", "IFCHR"), READ, written].concat()));
+        let full = "7 write(3, \"x\", 1) = -1 ENOSPC (No space left on device)\n";
+        assert!(!filtered(&[OPEN, STAT, READ, full].concat()));
         let append = OPEN.replace("O_RDONLY", "O_RDWR|O_APPEND");
         assert!(!filtered(&[&append, STAT, READ, written].concat()));
     }
