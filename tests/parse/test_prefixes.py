@@ -165,6 +165,17 @@ def test_a_byte_order_mark_is_read_over(tmp_path, name):
     assert sum(report.accounting_bytes.values()) == report.bytes == len(text) + len(BOM)
 
 
+# Within text over several lines, as at the end of `ftrace-lines`, it is part of that.
+@pytest.mark.parametrize("name", ["torture-leader-epoch-ns", *FTRACE[:1], *FTRACE[2:]])
+def test_a_byte_order_mark_in_the_middle_is_read_over(tmp_path, name):
+    """Two files put together; blocks start at it, or do not."""
+    text = golden(name)
+    clean = events(tmp_path / "log", text + text)
+    for size in (64, 1 << 18):
+        found = events(tmp_path / "log", text + BOM + text, block_bytes=size)
+        assert_frame_equal(without(found), without(clean))
+
+
 @pytest.mark.parametrize("format_in", ["strace", "ftrace"])
 def test_a_byte_order_mark_alone_is_a_blank_line(tmp_path, format_in):
     (tmp_path / "log").write_bytes(BOM)

@@ -58,7 +58,6 @@ impl Grammar {
             line: 0,
             record_line: 0,
             bytes: 0,
-            before: 0,
             used: None,
             pieces: None,
             owner: None,
@@ -73,16 +72,12 @@ impl Grammar {
         };
         let mut columns = HeaderCache::default();
         let mut start = 0;
-        if text.starts_with(BOM) {
-            start = BOM.len();
-            parser.before = start as u64;
-        }
         for &at in &marks.at {
             let at = at as usize;
             parser.line(&mut columns, start, at);
             start = at + 1;
         }
-        if start < text.len() || parser.before > 0 {
+        if start < text.len() {
             parser.line(&mut columns, start, text.len());
         }
         parser.finish();
@@ -102,8 +97,6 @@ pub(crate) struct Parser<'a> {
     pub(crate) record_line: i64,
     /// Bytes of the current line, its line feed included.
     pub(crate) bytes: u64,
-    /// Bytes before the next line that are not part of it.
-    pub(crate) before: u64,
     /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
     /// The current lines are parts of the name of a command.
@@ -135,7 +128,6 @@ impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
-        self.bytes += std::mem::take(&mut self.before);
         self.used = Some(LineUse::Events);
         // Where a block may start, and only there: see `stacks`.
         if self.format.stacks
@@ -143,6 +135,8 @@ impl Parser<'_> {
         {
             self.grammar.last.clear();
         }
+        // On any line, as files that are put together have one in the middle.
+        let start = start + if self.text[start..end].starts_with(BOM) { BOM.len() } else { 0 };
         let (from, to) = self.format.own(&self.text[start..end]);
         let (start, end) = (start + from, start + to);
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
