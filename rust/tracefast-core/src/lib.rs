@@ -77,3 +77,4 @@ pub mod serial;
 pub mod strace;
 pub mod tables;
 pub mod text;
+pub(crate) mod thin_vec;

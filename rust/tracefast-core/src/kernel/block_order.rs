@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::slice::Iter;
 
 use crate::events::parsed_block::{CommChange, Parsed};
+use crate::events::schema::Column as C;
 use crate::events::split_calls::{CallEntry, EntryTarget, RowPosition};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{BlockRows, Whose};
@@ -97,6 +98,18 @@ impl Kernel {
         }
         self.comms_until(&mut upcoming, &mut block, |_| true);
         parsed.inserted = block.placed;
+    }
+
+    /// Goes through the rows of calls that were still under way when the log ended. It needs less
+    /// and less memory, while the tables that are made of all rows grow.
+    pub(crate) fn end(&mut self, parsed: &mut Parsed) {
+        self.run(parsed, b"");
+        // Of the whole system events come even from tasks that have ended.
+        if self.follows {
+            let rows = &parsed.rows;
+            let tid = |row: usize| rows.has(row, C::Tid).then(|| rows.tid[row]);
+            self.tasks.end((0..rows.len).map(tid));
+        }
     }
 
     /// Handles the block's own rows one after another.

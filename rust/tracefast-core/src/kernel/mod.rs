@@ -79,6 +79,7 @@ mod calls;
 mod common_rows;
 pub(crate) mod descriptors;
 pub(crate) mod files;
+mod numbered;
 #[cfg(test)]
 mod rule_tests;
 mod tasks;

@@ -71,7 +71,7 @@ pub(crate) struct UnfinishedCalls {
     /// Which of `calls` are calls of execve.
     execs: BTreeSet<u32>,
     /// At the end of the log: those that have no row yet; the first one comes last.
-    left: Vec<u32>,
+    left: Vec<Option<Call>>,
     block: u64,
     traced: TracedTasks,
     /// The last line of the log that says that records of a processor were lost.
@@ -295,13 +295,14 @@ impl UnfinishedCalls {
         parsed.reset(PART.min(self.left.len()));
         let mut bytes = 0;
         while parsed.rows.len < PART && bytes < PART_BYTES {
-            let Some(id) = self.left.pop() else { break };
-            let Some(call) = self.calls.get_mut(id as usize).and_then(Option::take) else { break };
+            let Some(call) = self.left.pop().flatten() else { break };
             bytes += call.args.len() + call.extra.as_ref().map_or(0, |extra| extra.len());
             let row = parsed.rows.push();
             let status = call.open.status_if_lost(LossReason::Elsewhere);
             abandon(parsed, row, &call, format, line, status);
         }
+        // Memory is given back while the tables that are made of the rows grow.
+        self.left.shrink_to(self.left.len() + self.left.len() / 8);
         !self.left.is_empty()
     }
 
@@ -309,12 +310,11 @@ impl UnfinishedCalls {
     fn end(&mut self) {
         self.tasks = HashMap::default();
         self.free = Vec::new();
-        let open = |&id: &u32| self.calls[id as usize].is_some();
-        let mut left: Vec<u32> = (0..self.calls.len() as u32).rev().filter(open).collect();
+        self.left = std::mem::take(&mut self.calls);
+        self.left.retain(Option::is_some);
         // Each task of merged logs has line numbers of its own.
         let began = |call: &Call| (call.line, call.open.tid);
-        left.sort_by_key(|&id| Reverse(self.calls[id as usize].as_ref().map(began)));
-        self.left = left;
+        self.left.sort_unstable_by_key(|call| Reverse(call.as_ref().map(began)));
     }
 
     /// If the call began in the block in which it ends, its entry belongs to its row.

@@ -119,7 +119,7 @@ impl Stream {
             source.functions.finish(&mut parsed, source.line);
         }
         if self.model {
-            source.kernel.run(&mut parsed, b"");
+            source.kernel.end(&mut parsed);
         }
         let line = source.line;
         let resolved = self.close(Block::default(), parsed, line);

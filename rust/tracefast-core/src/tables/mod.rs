@@ -16,5 +16,4 @@ pub mod syscalls;
 pub(crate) mod table_builder;
 #[cfg(test)]
 mod tests;
-pub(crate) mod thin_vec;
 pub(crate) mod values;

@@ -4,6 +4,7 @@
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
+use crate::thin_vec::ThinVec;
 
 /// A descriptor without its number.
 #[derive(Debug, Clone, Copy)]
@@ -29,13 +30,13 @@ pub(crate) struct FdTable {
     pub changes_unseen: bool,
     /// Tasks that were made by calls without flags: it is open whether they share it with those that
     /// made them. See `tasks/unshown_flags.rs`.
-    pub unclear: Vec<u32>,
+    pub unclear: ThinVec<u32>,
     /// One of them, or a task that may share it with one of them, has changed its own.
     pub diverged: bool,
     /// A task whose calls are not in the log uses it, too.
     pub hidden: bool,
     /// How many descriptors were looked at for rings so far.
-    pub looked_at: usize,
+    pub looked_at: u32,
     /// Standard input, output and error, which are older than the log, are not in it yet: of many
     /// tasks the log shows one call or two.
     pub lacks_standard: bool,

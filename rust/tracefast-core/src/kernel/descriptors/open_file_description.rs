@@ -8,6 +8,7 @@ use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::Moment;
+use crate::kernel::numbered::Numbered;
 use crate::kernel::transfers::burst::BurstStart;
 use crate::kernel::transfers::position::{CallsInProgress, Position, Stream};
 
@@ -226,8 +227,7 @@ impl MissingCalls {
 /// All open file descriptions. A description without users is removed at once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFileDescriptions {
-    pub files: Vec<Option<OpenFileDescription>>,
-    free: Vec<DescriptionRef>,
+    pub files: Numbered<OpenFileDescription>,
     /// The files that they are of.
     pub inodes: Inodes,
     /// Those that may be the same.
@@ -270,25 +270,19 @@ impl OpenFileDescriptions {
     }
 
     pub(crate) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
-        if let Some(at) = self.free.pop() {
-            self.files[at as usize] = Some(file);
-            at
-        } else {
-            self.files.push(Some(file));
-            self.files.len() as u32 - 1
-        }
+        self.files.add(file) as u32
     }
 
     /// The description.
     #[inline]
     pub(crate) fn get(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
-        self.files.get_mut(file as usize).and_then(Option::as_mut)
+        self.files.get_mut(file as usize)
     }
 
     /// The description, which does not change.
     #[inline]
     pub(crate) fn at(&self, file: DescriptionRef) -> Option<&OpenFileDescription> {
-        self.files.get(file as usize).and_then(Option::as_ref)
+        self.files.get(file as usize)
     }
 
     /// The description, and the files.
@@ -297,7 +291,7 @@ impl OpenFileDescriptions {
         &mut self,
         file: DescriptionRef,
     ) -> Option<(&mut OpenFileDescription, &mut Inodes)> {
-        let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
+        let open = self.files.get_mut(file as usize)?;
         Some((open, &mut self.inodes))
     }
 
@@ -310,7 +304,7 @@ impl OpenFileDescriptions {
     /// The description, whose number a row is about to show.
     #[inline]
     pub(crate) fn numbered(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
-        let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
+        let open = self.files.get_mut(file as usize)?;
         if open.number == 0 {
             self.numbers += 1;
             open.number = self.numbers;
@@ -336,8 +330,7 @@ impl OpenFileDescriptions {
                     let others = std::mem::take(&mut open.others);
                     self.forget(file, &others);
                 }
-                self.files[file as usize] = None;
-                self.free.push(file);
+                self.files.remove(file as usize);
                 // Another description may get its place.
                 self.older.last = None;
                 if let Some(inode) = inode {
@@ -349,6 +342,6 @@ impl OpenFileDescriptions {
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.files.len() - self.free.len()
+        self.files.len()
     }
 }

@@ -17,7 +17,7 @@ use crate::kernel::transfers::position::Position;
 
 /// How many descriptors of a process are looked at, over all submissions. After that whatever it has
 /// is without order.
-const LOOKED_AT: usize = 1 << 20;
+const LOOKED_AT: u32 = 1 << 20;
 
 impl Kernel {
     /// The task asks the kernel to do what is in a ring, as in `flags` ([`ring_flags`]). Returns what
@@ -31,7 +31,7 @@ impl Kernel {
             return None;
         }
         let open: Vec<_> = table.all().collect();
-        table.looked_at += open.len();
+        table.looked_at = table.looked_at.saturating_add(open.len() as u32);
         let polls = flags & ring_flags::POLLS != 0 || table.looked_at > LOOKED_AT;
         table.unordered = polls;
         if flags & ring_flags::WAITS == 0 || polls {

@@ -13,6 +13,7 @@ use crate::kernel::descriptors::open_file_description::{
 use crate::kernel::files::length::Moment;
 use crate::kernel::files::numbers::differ;
 use crate::kernel::transfers::position::{Offset, Position, Stream};
+use crate::thin_vec::ThinVec;
 
 /// How many descriptions are compared. Where there are more, their positions stay doubtful.
 const COMPARED: usize = 1024;
@@ -27,7 +28,7 @@ pub(crate) struct Others {
     /// It is among [`OlderDescriptions::active`].
     active: bool,
     /// Those that it may be the same as, in ascending order.
-    same: Vec<DescriptionRef>,
+    same: ThinVec<DescriptionRef>,
     /// Its position is doubtful after the call under way, which is its first one.
     doubt_next: bool,
     /// It came to a process in a way that the log does not show.
@@ -154,7 +155,7 @@ impl OpenFileDescriptions {
 
     /// The description is about to be written to: its file is followed from here on.
     pub(crate) fn follow_file(&mut self, file: DescriptionRef) {
-        let Some(open) = self.files.get_mut(file as usize).and_then(Option::as_mut) else { return };
+        let Some(open) = self.files.get_mut(file as usize) else { return };
         if open.inode.is_none() && open.position != Position::None {
             self.older.nameless += 1;
             // Like the ids of files without a name that are known by their number.
@@ -194,7 +195,7 @@ impl OpenFileDescriptions {
         }
         same.sort_unstable();
         if let Some(open) = self.get(file) {
-            (open.others.same, open.others.used) = (same, true);
+            (open.others.same, open.others.used) = (same.into(), true);
         }
         self.older.used.push(file);
     }
@@ -221,7 +222,7 @@ impl OpenFileDescriptions {
         differs: impl Fn(&OpenFileDescription, &OpenFileDescription) -> bool,
     ) {
         let Some(open) = self.get(file) else { return };
-        for other in open.others.same.clone() {
+        for &other in &open.others.same.clone() {
             let pair = self.at(file).zip(self.at(other));
             if pair.is_some_and(|(one, two)| differs(one, two)) {
                 self.separate(file, other);
@@ -331,7 +332,7 @@ impl OpenFileDescriptions {
     pub(crate) fn know_append(&mut self, file: DescriptionRef, appends: bool) {
         let Some(open) = self.get(file) else { return };
         open.may_append = false;
-        for other in open.others.same.clone() {
+        for &other in &open.others.same.clone() {
             if let Some(other) = self.get(other) {
                 other.may_append |= other.append != appends;
             }

@@ -10,6 +10,7 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
+use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::transfers::calls_under_way::Pending;
 
 impl Kernel {
@@ -242,7 +243,7 @@ impl Kernel {
 
     /// Shows the private memory of a task that makes another one or executes a program.
     fn estimate(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
-        if let Some(bytes) = self.tasks.space(task).bytes() {
+        if let Some(bytes) = self.tasks.known_space(task).and_then(AddressSpace::bytes) {
             block.rows.anon_bytes[row] = bytes;
             block.set(row, C::AnonBytes);
         }

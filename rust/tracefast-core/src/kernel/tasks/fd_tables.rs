@@ -19,16 +19,16 @@ impl Tasks {
     /// Number of the task's fd table.
     #[inline]
     fn number_of_table(&self, task: TaskRef) -> usize {
-        self.slots[task].as_ref().map_or(0, |task| task.table)
+        self.task(task).map_or(0, |task| task.table)
     }
 
     /// The fd table with this number.
     #[inline]
     pub(super) fn table_at(&mut self, at: usize) -> &mut FdTable {
-        if self.tables.items[at].1.lacks_standard {
+        if self.tables[at].lacks_standard {
             self.add_standard(at);
         }
-        &mut self.tables.items[at].1
+        &mut self.tables[at]
     }
 
     /// Standard input, output and error of a task older than the log exist from the start, so that
@@ -36,7 +36,7 @@ impl Tasks {
     /// are used, copied, closed or looked for.
     #[cold]
     fn add_standard(&mut self, at: usize) {
-        let table = &mut self.tables.items[at].1;
+        let table = &mut self.tables[at];
         table.lacks_standard = false;
         for fd in STANDARD {
             let mut file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
@@ -48,7 +48,7 @@ impl Tasks {
     /// The fd table with this number, for something that is done to descriptor `fd`.
     #[inline]
     fn table_for(&mut self, at: usize, fd: i32) -> &mut FdTable {
-        if STANDARD.contains(&fd) { self.table_at(at) } else { &mut self.tables.items[at].1 }
+        if STANDARD.contains(&fd) { self.table_at(at) } else { &mut self.tables[at] }
     }
 
     /// The fd table of the task.
@@ -61,7 +61,7 @@ impl Tasks {
     #[inline]
     pub(crate) fn descriptor(&mut self, task: TaskRef, fd: i32) -> Option<DescriptionRef> {
         let at = self.number_of_table(task);
-        let found = self.tables.items[at].1.get(fd);
+        let found = self.tables[at].get(fd);
         if found.is_some() { found } else { self.table_for(at, fd).get(fd) }
     }
 
@@ -74,12 +74,12 @@ impl Tasks {
     /// A copy of a table, which is nobody's.
     pub(super) fn copy_of_table(&mut self, at: usize) -> FdTable {
         self.table_at(at);
-        self.tables.items[at].1.copy(&mut self.files)
+        self.tables[at].copy(&mut self.files)
     }
 
     /// The descriptions that tasks of these thread groups have.
     pub(crate) fn files_of(&mut self, groups: &HashSet<i32>) -> Vec<DescriptionRef> {
-        let tasks = self.slots.iter().flatten();
+        let tasks = self.slots.iter();
         let of = tasks.filter(|task| task.group.is_some_and(|group| groups.contains(&group)));
         let mut tables: Vec<usize> = of.map(|task| task.table).collect();
         tables.sort_unstable();
@@ -93,18 +93,18 @@ impl Tasks {
 
     /// Whether other tasks share its fd table.
     pub(crate) fn shares_table(&self, task: TaskRef) -> bool {
-        let table = self.slots[task].as_ref().map(|task| task.table);
-        table.is_some_and(|at| self.tables.items[at].0 > 1)
+        let table = self.task(task).map(|task| task.table);
+        table.is_some_and(|at| self.tables.users(at) > 1)
     }
 
     /// Whether a call that returned `fd` as new can only have done so after a close that the log does
     /// not have.
     pub(crate) fn lacks_close(&self, task: TaskRef, fd: i32) -> bool {
         let Some(task) = self.task(task) else { return false };
-        let (users, table) = &self.tables.items[task.table];
+        let (users, table) = (self.tables.users(task.table), &self.tables[task.table]);
         let old = table.get(fd).and_then(|file| self.files.at(file));
         old.is_some_and(|old| !old.inherited)
-            && *users == 1
+            && users == 1
             && !(self.unordered || table.may_change_unseen())
     }
 
@@ -122,7 +122,7 @@ impl Tasks {
         if !inherited {
             self.table_changes(at);
         }
-        let table = &mut self.tables.items[at].1;
+        let table = &mut self.tables[at];
         let file = table.open(&mut self.files, fd, file, cloexec)?;
         if table.hidden || self.files.hidden && inherited {
             self.files.hide(file);
@@ -147,7 +147,7 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_for(at, fd);
         self.table_changes(at);
-        let table = &mut self.tables.items[at].1;
+        let table = &mut self.tables[at];
         table.install(&mut self.files, fd, file, cloexec);
         let (unordered, hidden) = (table.unordered || table.diverged, table.hidden);
         if unordered {
@@ -164,7 +164,7 @@ impl Tasks {
         self.table_for(at, from);
         self.table_for(at, to);
         self.table_changes(at);
-        self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
+        self.tables[at].dup(&mut self.files, from, to, cloexec);
     }
 
     /// See [`FdTable::close`].
@@ -172,7 +172,7 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_for(at, fd);
         self.table_changes(at);
-        self.tables.items[at].1.close(&mut self.files, fd);
+        self.tables[at].close(&mut self.files, fd);
     }
 
     /// A close is entered whose exit comes later. The exit may show that the close was injected,
@@ -182,17 +182,17 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_changes(at);
         let taken = self.table_for(at, fd).take(fd).map(|slot| (fd, slot));
-        if let Some(task) = self.slots[task].as_mut() {
+        if let Some(task) = self.task_mut(task) {
             task.closing = taken;
         }
     }
 
     /// Such a close is over; `open`: it did not take place.
     pub(crate) fn closed(&mut self, task: TaskRef, open: bool) {
-        if let Some(task) = self.slots[task].as_mut()
+        if let Some(task) = self.slots.get_mut(task)
             && let Some((fd, slot)) = task.closing.take()
         {
-            self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, open);
+            self.tables[task.table].give_back(&mut self.files, fd, slot, open);
         }
     }
 
@@ -202,9 +202,9 @@ impl Tasks {
         self.table_at(at);
         self.table_changes(at);
         if mark {
-            self.tables.items[at].1.mark_range(first, last);
+            self.tables[at].mark_range(first, last);
         } else {
-            self.tables.items[at].1.close_range(&mut self.files, first, last);
+            self.tables[at].close_range(&mut self.files, first, last);
         }
     }
 }

@@ -50,7 +50,7 @@ impl Tasks {
             self.doubt_silent(tid);
         }
         let at = self.add(tid, None, 0);
-        if let Some(task) = self.slots[at].as_mut() {
+        if let Some(task) = self.task_mut(at) {
             task.unexpected = true;
         }
         at
@@ -147,7 +147,7 @@ impl Tasks {
         if self.hides_children {
             self.hide(new);
         }
-        if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
+        if let (Some(id), Some(task)) = (early, self.task_mut(new)) {
             task.id = id;
             self.change(Some(tid));
         } else if self.attached && !self.followed && !self.unordered {

@@ -4,9 +4,7 @@
 //! before that, it may be that of any description that only some of the possible parents have. If the
 //! guess was wrong, the child gets what its parent has, and what it did since is done to that.
 
-use crate::events::vocabulary::clone_flags::{
-    CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM, UNSHOWN,
-};
+use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_THREAD, UNSHOWN};
 use crate::kernel::descriptors::fd_table::FdTable;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
 use crate::kernel::tasks::{Directories, TaskRef, Tasks};
@@ -39,7 +37,7 @@ impl Guess {
 impl Tasks {
     /// The task with this number.
     pub(crate) fn by_number(&self, id: u32) -> Option<TaskRef> {
-        self.slots.iter().position(|slot| slot.as_ref().is_some_and(|task| task.id == id))
+        self.slots.position(|task| task.id == id)
     }
 
     /// Numbers of the tasks in calls that make a task, whose children have not appeared, or are
@@ -84,12 +82,12 @@ impl Tasks {
         let guess = Guess {
             parents,
             table: self.copy_of_table(table),
-            directories: self.directories.items[directory].1.clone(),
+            directories: self.directories.get(directory).cloned().unwrap_or_default(),
             started: false,
             moves: false,
             unseen: UnseenMoves::default(),
         };
-        if let Some(task) = self.slots[child].as_mut() {
+        if let Some(task) = self.task_mut(child) {
             task.inside = None;
             task.guess = Some(Box::new(guess));
         }
@@ -98,7 +96,7 @@ impl Tasks {
     /// The task moves a position, or changes a file.
     #[cold]
     pub(crate) fn moves(&mut self, task: TaskRef) {
-        let guess = self.slots[task].as_mut().and_then(|task| task.guess.as_mut());
+        let guess = self.task_mut(task).and_then(|task| task.guess.as_mut());
         let Some(guess) = guess.filter(|guess| !guess.moves) else { return };
         guess.moves = true;
         let parents = guess.parents.clone();
@@ -109,7 +107,7 @@ impl Tasks {
                 held.extend(self.files.hold(fd, file, true, None));
             }
         }
-        if let Some(guess) = self.slots[task].as_mut().and_then(|task| task.guess.as_mut()) {
+        if let Some(guess) = self.task_mut(task).and_then(|task| task.guess.as_mut()) {
             guess.unseen.held = held;
         }
     }
@@ -120,7 +118,7 @@ impl Tasks {
             return None;
         }
         let child = self.by_number(id)?;
-        let guess = self.slots[child].as_mut()?.guess.take()?;
+        let guess = self.task_mut(child)?.guess.take()?;
         self.guesses -= 1;
         Some((child, guess))
     }
@@ -133,7 +131,7 @@ impl Tasks {
         for at in 0..self.forking.len() {
             let Some((_, child)) = self.forking[at].child else { continue };
             let Some(child_at) = self.by_number(child) else { continue };
-            let guess = self.slots[child_at].as_mut().and_then(|task| task.guess.as_mut());
+            let guess = self.slots.get_mut(child_at).and_then(|task| task.guess.as_mut());
             let Some(guess) = guess else { continue };
             guess.parents.retain(|&possible| possible != parent);
             if guess.parents == [self.forking[at].parent] {
@@ -179,7 +177,7 @@ impl Tasks {
         let Some((child, mut guess)) = self.end_guess(id) else { return };
         let (Some(of), Some(own)) = (self.task(parent), self.task(child)) else { return };
         let (tid, old) = (own.tid, (own.table, own.directory, own.space));
-        let (table, directory, space, foreign) = (of.table, of.directory, of.space, of.foreign);
+        let (table, foreign) = (of.table, of.foreign);
         let group = if flags & CLONE_THREAD != 0 { of.group } else { tid };
 
         let of_parent = table;
@@ -190,20 +188,20 @@ impl Tasks {
         };
         self.table_at(old.0);
         let mut new = std::mem::take(self.table_at(table));
-        new.repeat(&mut self.files, &guess.table, &self.tables.items[old.0].1, guess.started);
-        self.tables.items[table].1 = new;
-        let stays = self.directories.items[old.1].1 == guess.directories;
-        let directory = if stays {
-            self.directories.child(directory, flags & CLONE_FS != 0)
+        new.repeat(&mut self.files, &guess.table, &self.tables[old.0], guess.started);
+        self.tables[table] = new;
+        let now = self.directories.get(old.1).cloned().unwrap_or_default();
+        let directory = if now == guess.directories {
+            self.directories_of_child(parent, flags)
         } else {
             self.directories.keep(old.1)
         };
         let space = if guess.started {
             self.spaces.keep(old.2)
         } else {
-            self.spaces.child(space, flags & CLONE_VM != 0)
+            self.space_of_child(parent, flags)
         };
-        if let Some(task) = self.slots[child].as_mut() {
+        if let Some(task) = self.task_mut(child) {
             (task.table, task.directory, task.space) = (table, directory, space);
             (task.group, task.foreign) = (group, foreign);
         }

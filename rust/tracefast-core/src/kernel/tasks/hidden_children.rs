@@ -25,7 +25,7 @@ impl Tasks {
 
     /// Such a task, which is new.
     pub(crate) fn hide(&mut self, child: TaskRef) {
-        if let Some(task) = self.slots[child].as_mut() {
+        if let Some(task) = self.task_mut(child) {
             task.hidden = true;
         }
     }

@@ -35,11 +35,12 @@ use crate::events::vocabulary::clone_flags::{
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
 use crate::kernel::files::paths::LONGEST;
+use crate::kernel::numbered::Numbered;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::guesses::Guess;
 use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::tasks::namespaces::{Apart, Unseen};
-use crate::kernel::tasks::shared::Shared;
+use crate::kernel::tasks::shared::{NEW, Shared};
 use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
 
@@ -121,8 +122,7 @@ const EXITED: usize = 256;
 /// All live tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    slots: Vec<Option<Task>>,
-    free: Vec<TaskRef>,
+    slots: Numbered<Task>,
     by_tid: HashMap<i64, TaskRef>,
     /// The tasks that appeared last.
     seen: TaskCache,
@@ -174,7 +174,11 @@ pub(crate) struct Tasks {
 
 impl Tasks {
     fn task(&self, task: TaskRef) -> Option<&Task> {
-        self.slots.get(task).and_then(Option::as_ref)
+        self.slots.get(task)
+    }
+
+    fn task_mut(&mut self, task: TaskRef) -> Option<&mut Task> {
+        self.slots.get_mut(task)
     }
 
     fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {
@@ -197,9 +201,8 @@ impl Tasks {
             Some(parent) => parent.pids,
             None => 0,
         };
-        let parent =
-            parent.map(|parent| (parent.group, parent.table, parent.directory, parent.space));
-        if let Some(maker) = maker.and_then(|maker| self.slots[maker].as_mut())
+        let parent = parent.map(|parent| (parent.group, parent.table));
+        if let Some(maker) = maker.and_then(|maker| self.task_mut(maker))
             && first
             && !makes_space
         {
@@ -210,21 +213,19 @@ impl Tasks {
             self.number_shown(pids, 1, tid);
         }
         let (group, table, directory, space) =
-            if let Some((group, table, directory, space)) = parent {
+            if let (Some(maker), Some((group, table))) = (maker, parent) {
                 let group = if flags & CLONE_THREAD != 0 { group } else { tid };
                 let table = if flags & CLONE_FILES != 0 {
                     self.tables.keep(table)
                 } else {
                     self.copy_table(table)
                 };
-                let directory = self.directories.child(directory, flags & CLONE_FS != 0);
-                (group, table, directory, self.spaces.child(space, flags & CLONE_VM != 0))
+                let directory = self.directories_of_child(maker, flags);
+                (group, table, directory, self.space_of_child(maker, flags))
             } else {
-                let table = self.older_table();
-                let directory = self.directories.add(Directories::default());
-                (tid, table, directory, self.spaces.add(AddressSpace::default()))
+                (tid, self.older_table(), NEW, NEW)
             };
-        let table_of_parent = parent.map(|(_, table, ..)| table);
+        let table_of_parent = parent.map(|(_, table)| table);
         let task = Task {
             id: self.next,
             tid,
@@ -245,13 +246,7 @@ impl Tasks {
             guess: None,
         };
         self.next += 1;
-        let at = if let Some(at) = self.free.pop() {
-            self.slots[at] = Some(task);
-            at
-        } else {
-            self.slots.push(Some(task));
-            self.slots.len() - 1
-        };
+        let at = self.slots.add(task);
         self.by_tid.insert(key(tid), at);
         self.change(tid);
         if flags & UNSHOWN != 0
@@ -270,7 +265,7 @@ impl Tasks {
             self.files.inodes.lose_order();
         }
         if let Some(at) = parent.and_then(|parent| self.task(parent)).map(|task| task.table) {
-            let table = &mut self.tables.items[at].1;
+            let table = &mut self.tables[at];
             table.lose_order(&mut self.files);
             table.unordered |= flags & CLONE_FILES != 0;
         }
@@ -283,9 +278,9 @@ impl Tasks {
             return;
         }
         self.files.inodes.lose_order();
-        for (users, table) in &mut self.tables.items {
+        for (_, users, table) in self.tables.iter_mut() {
             table.lose_order(&mut self.files);
-            table.unordered = *users > 1;
+            table.unordered = users > 1;
         }
     }
 
@@ -301,8 +296,7 @@ impl Tasks {
 
     fn remove_at(&mut self, at: TaskRef) {
         self.shares_no_more(at);
-        if let Some(task) = self.slots[at].take() {
-            self.free.push(at);
+        if let Some(task) = self.slots.remove(at) {
             self.unseen.retain(|unseen| unseen.id != task.id);
             self.silent -= usize::from(task.silent);
             if let Some(mut pending) = task.pending {
@@ -314,7 +308,7 @@ impl Tasks {
             }
             self.spaces.release(task.space);
             if let Some((fd, slot)) = task.closing {
-                self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, false);
+                self.tables[task.table].give_back(&mut self.files, fd, slot, false);
             }
             if let Some(mut table) = self.tables.release(task.table) {
                 table.clear(&mut self.files);
@@ -322,6 +316,18 @@ impl Tasks {
             self.directories.release(task.directory);
             self.forking.retain(|forking| forking.parent != task.id);
         }
+    }
+
+    /// The log has ended, and with it these tasks.
+    pub(crate) fn end(&mut self, tids: impl Iterator<Item = Option<i32>>) {
+        self.forking.clear();
+        self.unseen.clear();
+        tids.for_each(|tid| self.remove(tid));
+        self.slots.shrink();
+        self.tables.shrink();
+        self.directories.shrink();
+        self.spaces.shrink();
+        self.files.files.shrink();
     }
 
     /// Number and thread group.
@@ -340,7 +346,7 @@ impl Tasks {
         let (Some(tid), Some(&at)) = (tid, self.by_tid.get(&key(tid))) else { return };
         self.shares_no_more(at);
         let fresh = self.tables.add(FdTable::default());
-        let Some(task) = self.slots[at].as_mut() else { return };
+        let Some(task) = self.task_mut(at) else { return };
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
         task.exited = true;
         let closing = task.closing.take();
@@ -349,7 +355,7 @@ impl Tasks {
         }
         self.change(Some(tid));
         if let Some((fd, slot)) = closing {
-            self.tables.items[table].1.give_back(&mut self.files, fd, slot, false);
+            self.tables[table].give_back(&mut self.files, fd, slot, false);
         }
         if let Some(mut table) = self.tables.release(table) {
             table.clear(&mut self.files);
@@ -380,7 +386,7 @@ impl Tasks {
         self.remove(tid);
         self.by_tid.remove(&key(Some(by)));
         self.change(Some(by));
-        if let Some(task) = self.slots[at].as_mut() {
+        if let Some(task) = self.task_mut(at) {
             task.tid = tid;
             // After execve a process has one thread, whose id is that of the process.
             task.group = tid.or(task.group);
@@ -397,10 +403,10 @@ impl Tasks {
         let Some((table, space)) = self.task(task).map(|task| (task.table, task.space)) else {
             return;
         };
-        self.tables.items[table].1.exec(&mut self.files);
+        self.tables[table].exec(&mut self.files);
         self.spaces.release(space);
         let own = self.spaces.add(AddressSpace::fresh());
-        if let Some(task) = self.slots[task].as_mut() {
+        if let Some(task) = self.task_mut(task) {
             task.space = own;
             if let Some(guess) = task.guess.as_mut() {
                 guess.started = true;
@@ -411,21 +417,28 @@ impl Tasks {
     /// Where its paths start.
     #[inline]
     pub(crate) fn directories(&mut self, task: TaskRef) -> &mut Directories {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.directory);
-        &mut self.directories.items[at].1
+        let at = self.number_of_directories(task);
+        &mut self.directories[at]
     }
 
     /// Its address space.
     pub(crate) fn space(&mut self, task: TaskRef) -> &mut AddressSpace {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.space);
-        &mut self.spaces.items[at].1
+        let at = self.address_space_number(task);
+        &mut self.spaces[at]
+    }
+
+    /// Its address space, if something has happened in that.
+    pub(crate) fn known_space(&self, task: TaskRef) -> Option<&AddressSpace> {
+        self.spaces.get(self.task(task)?.space)
     }
 
     /// The task opens or uses a file. No loader and no C library does that before it has memory, so
     /// a program without any call for that shows that not all calls were traced.
     #[inline]
     pub(crate) fn expect_set_up(&mut self, task: TaskRef) {
-        if !self.files.is_filtered() && self.space(task).lacks_set_up() {
+        if !self.files.is_filtered()
+            && self.known_space(task).is_some_and(AddressSpace::lacks_set_up)
+        {
             self.files.filter();
         }
     }
@@ -446,19 +459,35 @@ impl Tasks {
     }
 
     /// A number of its address space, unique among the live ones.
-    pub(crate) fn address_space_number(&self, task: TaskRef) -> usize {
-        self.task(task).map_or(0, |task| task.space)
+    pub(crate) fn address_space_number(&mut self, task: TaskRef) -> usize {
+        self.slots.get_mut(task).map_or(0, |task| self.spaces.number(&mut task.space))
+    }
+
+    fn number_of_directories(&mut self, task: TaskRef) -> usize {
+        self.slots.get_mut(task).map_or(0, |task| self.directories.number(&mut task.directory))
+    }
+
+    /// What a child of `parent` gets that was made with these flags.
+    fn directories_of_child(&mut self, parent: TaskRef, flags: u32) -> usize {
+        let at = self.slots.get_mut(parent).map(|task| &mut task.directory);
+        at.map_or(NEW, |at| self.directories.child(at, flags & CLONE_FS != 0))
+    }
+
+    /// What a child of `parent` gets that was made with these flags.
+    fn space_of_child(&mut self, parent: TaskRef, flags: u32) -> usize {
+        let at = self.slots.get_mut(parent).map(|task| &mut task.space);
+        at.map_or(NEW, |at| self.spaces.child(at, flags & CLONE_VM != 0))
     }
 
     /// Takes out the call that it is in.
     #[inline]
     pub(crate) fn take_pending(&mut self, task: TaskRef) -> Option<Box<Pending>> {
-        self.slots[task].as_mut().and_then(|task| task.pending.take())
+        self.task_mut(task).and_then(|task| task.pending.take())
     }
 
     /// The call that it is in.
     pub(crate) fn pending(&mut self, task: TaskRef) -> Option<&mut Pending> {
-        self.slots[task].as_mut().and_then(|task| task.pending.as_deref_mut())
+        self.task_mut(task).and_then(|task| task.pending.as_deref_mut())
     }
 
     /// An empty record for a call.
@@ -470,7 +499,7 @@ impl Tasks {
 
     /// The task is in this call.
     pub(crate) fn put_pending(&mut self, task: TaskRef, pending: Box<Pending>) {
-        let before = match self.slots[task].as_mut() {
+        let before = match self.task_mut(task) {
             Some(task) => task.pending.replace(pending),
             None => Some(pending),
         };
@@ -501,7 +530,7 @@ impl Tasks {
 
     /// Its children will be in another pid namespace: `setns(2)`.
     pub(crate) fn separate(&mut self, task: TaskRef) {
-        if let Some(task) = self.slots[task].as_mut() {
+        if let Some(task) = self.task_mut(task) {
             task.children = ChildPids::Other;
         }
     }
@@ -518,22 +547,22 @@ impl Tasks {
             return;
         };
         if flags & CLONE_NEWPID != 0
-            && let Some(task) = self.slots[task].as_mut()
+            && let Some(task) = self.task_mut(task)
         {
             task.children = ChildPids::New;
         }
-        if flags & CLONE_FILES != 0 && self.tables.items[table].0 > 1 {
+        if flags & CLONE_FILES != 0 && self.tables.users(table) > 1 {
             let own = self.copy_table(table);
             self.tables.release(table);
-            if let Some(task) = self.slots[task].as_mut() {
+            if let Some(task) = self.task_mut(task) {
                 task.table = own;
             }
         }
-        if flags & CLONE_FS != 0 && self.directories.items[directory].0 > 1 {
-            let copy = self.directories.items[directory].1.clone();
+        if flags & CLONE_FS != 0 && self.directories.users(directory) > 1 {
+            let copy = self.directories[directory].clone();
             self.directories.release(directory);
             let own = self.directories.add(copy);
-            if let Some(task) = self.slots[task].as_mut() {
+            if let Some(task) = self.task_mut(task) {
                 task.directory = own;
             }
         }

@@ -52,7 +52,7 @@ impl Tasks {
     /// Whether calls of the task, one of which has returned `child`, return numbers of another
     /// namespace.
     pub(crate) fn has_foreign_children(&mut self, task: TaskRef, child: i32) -> bool {
-        let Some(task) = self.slots[task].as_mut() else { return false };
+        let Some(task) = self.task_mut(task) else { return false };
         task.foreign |= child < RESERVED && task.tid.is_some_and(|tid| tid >= RESERVED);
         task.foreign
     }
@@ -64,7 +64,7 @@ impl Tasks {
         if translated || !own.foreign {
             return Some(number);
         }
-        let mut others = self.slots.iter().flatten().filter(|other| !other.exited);
+        let mut others = self.slots.iter().filter(|other| !other.exited);
         others.find(|other| other.pids == own.pids && other.inside == Some(number))?.tid
     }
 
@@ -162,7 +162,7 @@ impl Tasks {
 
     /// The number of the task in its namespace is known.
     fn is_inside(&mut self, task: TaskRef, pids: u64, number: i32) {
-        if let Some(task) = self.slots[task].as_mut().filter(|task| task.pids == pids) {
+        if let Some(task) = self.task_mut(task).filter(|task| task.pids == pids) {
             task.inside = Some(number);
         }
     }
@@ -188,17 +188,19 @@ impl Tasks {
     /// that has appeared like this.
     fn adopt(&mut self, parent: TaskRef, flags: u32, outside: Option<i32>) -> Option<(i32, u32)> {
         let (older, _) = self.identity(parent);
-        let early = self.slots.iter().flatten();
-        let mut early = early.filter(|task| task.unexpected && !task.exited && task.id > older);
-        let fits = early.clone().find(|task| outside.is_some() && task.tid == outside);
-        let child = fits.or_else(|| {
+        let early = self.slots.iter();
+        let mut early = early
+            .filter(|task| task.unexpected && !task.exited && task.id > older)
+            .map(|task| (task.tid, task.id));
+        let fits = early.clone().find(|&(tid, _)| outside.is_some() && tid == outside);
+        let (tid, id) = fits.or_else(|| {
             let (child, None) = (early.next()?, early.next()) else { return None };
             Some(child)
         })?;
-        let (tid, id) = (child.tid?, child.id);
+        let tid = tid?;
         self.remove(Some(tid));
         let at = self.add(Some(tid), Some(parent), flags);
-        if let Some(task) = self.slots[at].as_mut() {
+        if let Some(task) = self.task_mut(at) {
             task.id = id;
         }
         self.change(Some(tid));
@@ -207,7 +209,7 @@ impl Tasks {
 
     /// A call has returned the number of the task.
     pub(crate) fn keep_silent(&mut self, task: TaskRef) {
-        if let Some(task) = self.slots[task].as_mut() {
+        if let Some(task) = self.task_mut(task) {
             task.silent = true;
             self.silent += 1;
         }
@@ -219,7 +221,7 @@ impl Tasks {
     /// container. Then it has the child's descriptions.
     pub(crate) fn doubt_silent(&mut self, tid: i32) {
         let mut tables: Vec<usize> = Vec::new();
-        for task in self.slots.iter_mut().flatten() {
+        for task in self.slots.iter_mut() {
             if task.silent && !task.exited && task.tid.is_some_and(|number| number < tid) {
                 task.silent = false;
                 self.silent -= 1;
@@ -254,7 +256,7 @@ impl Tasks {
             self.child_shows();
         }
         if self.silent > 0
-            && let Some(task) = self.slots[task].as_mut()
+            && let Some(task) = self.task_mut(task)
         {
             self.silent -= usize::from(std::mem::take(&mut task.silent));
         }
@@ -298,7 +300,7 @@ impl Tasks {
             self.by_tid.remove(&old);
             self.change(Some(number));
         }
-        let task = self.slots[at].as_mut()?;
+        let task = self.task_mut(at)?;
         task.tid = Some(tid);
         if task.group == Some(number) {
             task.group = Some(tid);
@@ -326,7 +328,7 @@ impl Tasks {
     fn doubt_descriptions(&mut self) {
         let parents = self.possible_parents();
         let parents = parents.iter().filter_map(|&parent| self.task(self.by_number(parent)?));
-        let children = self.unseen.iter().filter_map(|unseen| self.slots[unseen.at].as_ref());
+        let children = self.unseen.iter().filter_map(|unseen| self.task(unseen.at));
         let mut tables: Vec<usize> = parents.chain(children).map(|task| task.table).collect();
         for (_, file) in self.only_some(&mut tables) {
             self.doubt(file);

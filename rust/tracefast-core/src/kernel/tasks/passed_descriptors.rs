@@ -33,8 +33,8 @@ impl Tasks {
             return;
         }
         let of = of.and_then(|of| self.task(of)).map(|task| task.table);
-        for (at, (users, table)) in self.tables.items.iter_mut().enumerate() {
-            if *users > 0 && of.is_none_or(|of| of == at) {
+        for (at, _, table) in self.tables.iter_mut() {
+            if of.is_none_or(|of| of == at) {
                 table.lose_order(&mut self.files);
                 table.unordered = true;
             }
@@ -45,33 +45,29 @@ impl Tasks {
     /// description.
     #[cold]
     pub(crate) fn copied_from_any(&mut self) {
-        for at in 0..self.tables.items.len() {
-            if self.tables.items[at].0 > 0 {
-                self.table_at(at);
-                self.tables.items[at].1.lose_order(&mut self.files);
-            }
+        for at in self.tables.numbers() {
+            self.table_at(at);
+            self.tables[at].lose_order(&mut self.files);
         }
     }
 
     /// One of the other tasks has a descriptor `fd` now that the log does not show: each of them may.
     #[cold]
     pub(crate) fn replace_elsewhere(&mut self, task: TaskRef, fd: i32) {
-        let own = self.slots[task].as_ref().map(|task| task.table);
-        for at in 0..self.tables.items.len() {
-            if self.tables.items[at].0 > 0 && Some(at) != own {
-                self.table_at(at);
-                let mut file = OpenFileDescription::inherited(Position::Unknown);
-                file.unordered = true;
-                self.tables.items[at].1.open(&mut self.files, fd, file, false);
-            }
+        let own = self.task(task).map(|task| task.table);
+        for at in self.tables.numbers().into_iter().filter(|&at| Some(at) != own) {
+            self.table_at(at);
+            let mut file = OpenFileDescription::inherited(Position::Unknown);
+            file.unordered = true;
+            self.tables[at].open(&mut self.files, fd, file, false);
         }
     }
 
     /// Other tasks may use any description of this one.
     #[cold]
     pub(crate) fn share_descriptions(&mut self, task: TaskRef) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        let at = self.task(task).map_or(0, |task| task.table);
         self.table_at(at);
-        self.tables.items[at].1.lose_order(&mut self.files);
+        self.tables[at].lose_order(&mut self.files);
     }
 }

@@ -22,15 +22,15 @@ impl Tasks {
     #[cold]
     pub(crate) fn may_share(&mut self, child: TaskRef, table: usize) {
         let Some((id, own)) = self.task(child).map(|task| (task.id, task.table)) else { return };
-        let many = self.tables.items[table].1.unclear.len() >= FOLLOWED;
+        let many = self.tables[table].unclear.len() >= FOLLOWED;
         let id = if many { MORE } else { id };
         for table in [table, own] {
-            let unclear = &mut self.tables.items[table].1.unclear;
+            let unclear = &mut self.tables[table].unclear;
             if !unclear.contains(&id) {
                 unclear.push(id);
             }
         }
-        if self.tables.items[table].1.diverged {
+        if self.tables[table].diverged {
             self.diverge_alone(own);
         }
     }
@@ -46,7 +46,7 @@ impl Tasks {
     /// The same by the place of the table.
     #[inline]
     pub(crate) fn table_changes(&mut self, at: usize) {
-        let table = &self.tables.items[at].1;
+        let table = &self.tables[at];
         if !table.unclear.is_empty() && !table.diverged {
             self.diverge(at);
         }
@@ -58,9 +58,9 @@ impl Tasks {
         let mut next = 0;
         while let Some(&table) = same.get(next) {
             next += 1;
-            let unclear = &self.tables.items[table].1.unclear;
-            for (other, (users, table)) in self.tables.items.iter().enumerate() {
-                let linked = *users > 0 && table.unclear.iter().any(|id| unclear.contains(id));
+            let unclear = &self.tables[table].unclear;
+            for (other, _, table) in self.tables.iter() {
+                let linked = table.unclear.iter().any(|id| unclear.contains(id));
                 if linked && !same.contains(&other) {
                     same.push(other);
                 }
@@ -78,7 +78,7 @@ impl Tasks {
 
     fn diverge_alone(&mut self, at: usize) {
         self.table_at(at);
-        let table = &mut self.tables.items[at].1;
+        let table = &mut self.tables[at];
         if !std::mem::replace(&mut table.diverged, true) {
             table.changes_unseen = true;
             table.lose_order(&mut self.files);
@@ -97,20 +97,20 @@ impl Tasks {
     /// The only task that surely uses this table shares it with no other one from here on.
     #[inline]
     pub(crate) fn table_ends(&mut self, at: usize) {
-        if !self.tables.items[at].1.unclear.is_empty() && self.tables.items[at].0 == 1 {
+        if !self.tables[at].unclear.is_empty() && self.tables.users(at) == 1 {
             self.separate_table(at);
         }
     }
 
     #[cold]
     fn separate_table(&mut self, at: usize) {
-        let &[id] = &self.tables.items[at].1.unclear[..] else {
+        let &[id] = &self.tables[at].unclear[..] else {
             // Tasks that may share it may share it with each other.
             self.table_changes(at);
             return;
         };
-        for (users, table) in &mut self.tables.items {
-            if *users > 0 && id != MORE {
+        for (.., table) in self.tables.iter_mut() {
+            if id != MORE {
                 table.unclear.retain(|&other| other != id);
                 if table.unclear.is_empty() && std::mem::take(&mut table.diverged) {
                     self.files.inodes.end_unseen_changes();
@@ -121,17 +121,17 @@ impl Tasks {
 
     /// The task changes its working directory. One that may share it may have changed, too.
     pub(crate) fn enter(&mut self, task: TaskRef, path: Option<Arc<[u8]>>) {
-        let Some((table, own)) = self.task(task).map(|task| (task.table, task.directory)) else {
-            return;
-        };
-        if !self.tables.items[table].1.unclear.is_empty() {
+        let Some(table) = self.task(task).map(|task| task.table) else { return };
+        let own = self.number_of_directories(task);
+        if !self.tables[table].unclear.is_empty() {
             let tables = self.may_be_same(table);
-            for other in self.slots.iter().flatten() {
-                if other.directory != own && tables.contains(&other.table) {
-                    self.directories.items[other.directory].1.enter(None);
+            for other in self.slots.iter_mut() {
+                if tables.contains(&other.table) && other.directory != own {
+                    let at = self.directories.number(&mut other.directory);
+                    self.directories[at].enter(None);
                 }
             }
         }
-        self.directories.items[own].1.enter(path);
+        self.directories[own].enter(path);
     }
 }

@@ -18,7 +18,7 @@ use crate::tables::forks::word_classes::{Act, Errno};
 use crate::tables::names::Names;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
-use crate::tables::thin_vec::ThinVec;
+use crate::thin_vec::ThinVec;
 
 /// Tasks so far, and how they were created.
 ///

@@ -8,7 +8,7 @@ use crate::tables::forks::startup::Startup;
 use crate::tables::forks::task::{Exec, Task};
 use crate::tables::forks::word_classes::Act;
 use crate::tables::process_tracking::task;
-use crate::tables::thin_vec::ThinVec;
+use crate::thin_vec::ThinVec;
 
 impl Forks {
     /// The record of a task that the tracker knows.

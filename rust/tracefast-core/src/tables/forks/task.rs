@@ -6,7 +6,7 @@ use crate::tables::forks::pipes::Wait;
 use crate::tables::forks::startup::{Started, Startup};
 use crate::tables::forks::word_classes::Maker;
 use crate::tables::packed::Packed;
-use crate::tables::thin_vec::ThinVec;
+use crate::thin_vec::ThinVec;
 
 /// How many lines of a new process have their gaps kept, until it starts a program.
 pub(crate) const FRESH: u32 = 256;

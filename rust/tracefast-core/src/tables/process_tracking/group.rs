@@ -6,7 +6,7 @@ use crate::hash::HashMap;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds::is_thread;
 use crate::tables::process_tracking::task::Task;
-use crate::tables::thin_vec::ThinVec;
+use crate::thin_vec::ThinVec;
 
 /// One process.
 #[derive(Debug)]

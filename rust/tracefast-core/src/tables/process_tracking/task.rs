@@ -3,7 +3,7 @@
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::tables::packed::Packed;
-use crate::tables::thin_vec::ThinVec;
+use crate::thin_vec::ThinVec;
 
 /// How a task was created.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 /// A list that takes no more room than a pointer while it is empty.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ThinVec<T>(
     // A box, because most structs have nothing in the list, and there may be millions of them.
     #[allow(clippy::box_collection)] Option<Box<Vec<T>>>,
@@ -12,6 +12,16 @@ pub(crate) struct ThinVec<T>(
 impl<T> ThinVec<T> {
     pub(crate) fn push(&mut self, item: T) {
         self.0.get_or_insert_default().push(item);
+    }
+
+    pub(crate) fn insert(&mut self, at: usize, item: T) {
+        self.0.get_or_insert_default().insert(at, item);
+    }
+
+    pub(crate) fn remove(&mut self, at: usize) {
+        if let Some(list) = &mut self.0 {
+            list.remove(at);
+        }
     }
 
     pub(crate) fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
@@ -29,6 +39,12 @@ impl<T> ThinVec<T> {
 impl<T> Default for ThinVec<T> {
     fn default() -> Self {
         Self(None)
+    }
+}
+
+impl<T> From<Vec<T>> for ThinVec<T> {
+    fn from(list: Vec<T>) -> Self {
+        Self((!list.is_empty()).then(|| Box::new(list)))
     }
 }
 
