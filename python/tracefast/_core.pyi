@@ -47,7 +47,8 @@ class Error(ValueError):
 
     The text is ``FILE: what``, or ``FILE: line N: what``. `hint` says what to do, if anything is
     known; a traceback shows it below the text, as a note. `kind` is a word that does not change,
-    such as ``not_a_log``, ``typeset``, ``columns``, ``damaged_columns``, ``too_long``.
+    such as ``not_a_log``, ``other_tool``, ``typeset``, ``columns``,
+    ``damaged_columns``, ``too_long``.
     """
 
     hint: str | None

@@ -7,6 +7,7 @@ use crate::events::split_calls::SecondHalf;
 use crate::ftrace::{self, Machine};
 use crate::strace;
 use crate::text::block::{Block, OWN_START};
+use crate::text::parts::{PART, parts};
 use crate::text::typeset;
 
 // Lines of merged logs have a prefix before what a line of strace is recognized by.
@@ -48,9 +49,39 @@ impl Grammar {
     }
 }
 
+/// How many lines of either format decide between them.
+const ENOUGH: usize = 100;
+
+/// Whether the text is rather ftrace's than strace's. Most logs show that in their first lines;
+/// others come behind text of any length.
+fn is_ftrace(text: &[u8]) -> bool {
+    if ftrace::wrapper::is_page(text) {
+        let likeness = ftrace::likeness(text);
+        return likeness > PART || likeness > strace::likeness(text);
+    }
+    let (mut ftrace, mut strace) = (0, 0);
+    for part in parts(text) {
+        let likeness = ftrace::likeness(part);
+        if likeness > PART {
+            return true;
+        }
+        ftrace += likeness;
+        strace += strace::likeness(part);
+        if ftrace + strace >= ENOUGH {
+            break;
+        }
+    }
+    ftrace > strace
+}
+
+/// How many lines of `text` look like those of either format.
+pub(crate) fn likeness(text: &[u8]) -> usize {
+    ftrace::likeness(text).max(strace::likeness(text))
+}
+
 impl Format {
-    /// Detects the format by the first lines of a log, within `wanted` if that is given. `None` if
-    /// no line is recognized.
+    /// Detects the format by the first lines of a log that look like one, within `wanted` if that is
+    /// given. `None` if no line is recognized.
     ///
     /// # Examples
     /// ```
@@ -61,14 +92,9 @@ impl Format {
     pub fn detect(text: &[u8], wanted: Option<Wanted>) -> Option<Self> {
         let strace = || strace::detect(text).map(Self::Strace);
         let ftrace = || ftrace::detect(text).map(Self::Ftrace);
-        // Where no line is strace's, finding that out takes longer than parsing a small log.
-        let is_ftrace = || {
-            let likeness = ftrace::likeness(text);
-            likeness > strace::MOST_LIKE || likeness > strace::likeness(text)
-        };
         match wanted {
             Some(Wanted::Ftrace) => ftrace(),
-            None if is_ftrace() => ftrace(),
+            None if is_ftrace(text) => ftrace(),
             None | Some(Wanted::Strace) => strace(),
         }
     }

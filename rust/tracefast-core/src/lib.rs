@@ -62,6 +62,7 @@
 //! | [`strace`], [`ftrace`] | the grammars; neither uses the other |
 //! | `kernel` | the model of the kernel |
 //! | [`format`] | one interface to the two grammars |
+//! | [`other_tools`] | names what is no log of strace or ftrace |
 //! | [`serial`] | what can only be done in the order of the log |
 //! | [`batch`] | resolved blocks to Arrow batches, projections, predicates |
 //! | [`tables`] | batches of events to tables: files, forks, syscalls, processes |
@@ -73,6 +74,7 @@ pub mod ftrace;
 pub(crate) mod hash;
 pub(crate) mod kernel;
 pub mod linux;
+pub mod other_tools;
 pub mod serial;
 pub mod strace;
 pub mod tables;

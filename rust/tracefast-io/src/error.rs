@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Io(io::Error),
     /// The input is not a log of strace or ftrace.
     NotALog(String),
+    /// The input is the output of another tool, or a log in a form that is not read.
+    OtherTool(String),
     /// The input was a log before something replaced its blanks or quotes.
     Typeset(String),
     /// The input is a file of events that tracefast wrote; only logs are read here.
@@ -196,6 +198,7 @@ impl ErrorKind {
         match self {
             Self::Io(_) => "io",
             Self::NotALog(_) => "not_a_log",
+            Self::OtherTool(_) => "other_tool",
             Self::Typeset(_) => "typeset",
             Self::Columns => "columns",
             Self::DamagedColumns(_) => "damaged_columns",
@@ -223,9 +226,11 @@ impl fmt::Display for ErrorKind {
                 let text = error.to_string();
                 f.write_str(text.split(" (os error").next().unwrap_or(&text))
             }
-            Self::NotALog(what) | Self::Typeset(what) | Self::Option(what) | Self::Broken(what) => {
-                f.write_str(what)
-            }
+            Self::NotALog(what)
+            | Self::OtherTool(what)
+            | Self::Typeset(what)
+            | Self::Option(what)
+            | Self::Broken(what) => f.write_str(what),
             Self::Columns => f.write_str("this is a Parquet or Arrow file, not a log"),
             Self::DamagedColumns(what) => {
                 write!(f, "the file of events is incomplete or damaged: {what}")

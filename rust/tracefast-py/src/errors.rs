@@ -14,7 +14,7 @@ pyo3::create_exception!(
      hint : str or None\n    What to do, if anything is known; a traceback shows it below the text, as a \
      note.\n\
      kind : str or None\n    A word that does not change, such as ``not_a_log``, ``columns``,\n    \
-     ``damaged_columns``, ``too_long``.\n\n\
+     ``damaged_columns``, ``other_tool``, ``too_long``.\n\n\
      Examples\n--------\n\
      >>> import tracefast as tf\n\
      >>> with open(\"notes.txt\", \"w\") as file:\n\

@@ -4,7 +4,7 @@ use crate::ftrace::format::{Format, Graph};
 use crate::ftrace::function_graph::{self, Separator};
 use crate::ftrace::header::{COMM, Clock, Header, Layout, layouts};
 use crate::ftrace::machine_guess::Evidence;
-use crate::ftrace::non_records::classify::{NonRecord, classify};
+use crate::ftrace::non_records::classify::{NonRecord, classify, names_ftrace};
 use crate::ftrace::payload::{CallId, Payload, parse};
 use crate::ftrace::wrapper::{self, Wrap};
 use crate::linux::task_events::TaskEvent;
@@ -82,7 +82,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The line is a record or one that only ftrace writes.
 fn is_ftrace(line: &[u8]) -> bool {
     match classify(line) {
-        NonRecord::Header => line != b"--",
+        NonRecord::Header => names_ftrace(line),
         NonRecord::Lost { .. } => true,
         _ => layouts::parse(line, Layout::Default).is_some() || is_graph(line),
     }
@@ -90,8 +90,10 @@ fn is_ftrace(line: &[u8]) -> bool {
 
 /// The line is one of `function_graph`, or of those between them.
 fn is_graph(line: &[u8]) -> bool {
-    function_graph::parse(line, false).is_some()
-        || matches!(function_graph::separator(line), Some(Separator::Switch { .. }))
+    // C has `|` at starts of lines, too.
+    function_graph::parse(line, false).is_some_and(|line| {
+        line.cpu.is_some() || line.dur.is_some() || line.time.is_some() || line.task.is_some()
+    }) || matches!(function_graph::separator(line), Some(Separator::Switch { .. }))
 }
 
 /// What the records show.
@@ -143,7 +145,7 @@ impl Found {
         let known = classify(line);
         self.bare += usize::from(known == NonRecord::Unknown);
         is_graph(line)
-            || (known == NonRecord::Header && line != b"--")
+            || (known == NonRecord::Header && names_ftrace(line))
             || matches!(known, NonRecord::Lost { .. })
     }
 
@@ -318,7 +320,18 @@ mod tests {
         assert_eq!(detect(b"hello, world\n# comment\n"), None);
         assert_eq!(likeness(b"7 close(3) = 0\n# x\n"), 0);
         let text = b"cpus=2\n#\nCPU:0 [LOST 1 EVENTS]\n  b-1 [000] 1.0: x: y\nprose\n\n";
-        assert_eq!(likeness(text), 4);
+        assert_eq!(likeness(text), 3);
+        for line in [
+            "#",
+            "# Network services, Internet style",
+            "#   define FUNCTION name",
+            "  | flags(a, b);",
+            "exiting_irq();",
+            "version = 4",
+            "--",
+        ] {
+            assert_eq!(likeness(line.as_bytes()), 0, "{line}");
+        }
         // Without their columns the records may be taken for strace's calls.
         let bare = "# tracer: nop\n#\n".to_owned() + &"sys_read(fd: 3)\n".repeat(300);
         assert!(likeness(bare.as_bytes()) > crate::strace::likeness(bare.as_bytes()));

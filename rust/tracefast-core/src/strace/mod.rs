@@ -85,7 +85,7 @@ mod parser;
 pub mod task_prefix;
 
 pub use call::row::{abandon, finish};
-pub(crate) use detect::{MOST_LIKE, are_typeset};
-pub use detect::{detect, likeness};
+pub use detect::detect;
+pub(crate) use detect::{are_typeset, likeness};
 pub use format::Format;
 pub use parser::Grammar;

@@ -4,6 +4,7 @@
 pub mod block;
 pub mod escape;
 pub(crate) mod number;
+pub(crate) mod parts;
 pub mod prefix;
 pub mod scan;
 pub mod search;

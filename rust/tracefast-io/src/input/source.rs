@@ -12,6 +12,7 @@ use arrow_array::RecordBatch;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
 use tracefast_core::ftrace::wrapper::is_page;
+use tracefast_core::other_tools;
 use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -254,22 +255,32 @@ pub(crate) fn with_file_hint(error: Error) -> Error {
     }
 }
 
+const ANYWAY: &str = "to read it anyway, name its format: strace or ftrace";
+
 fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Format>> {
     if head.is_empty() {
         return Ok(None);
     }
-    if wanted.is_none()
-        && let Some(what) = Format::typeset(head)
-    {
+    if let Some(what) = Format::typeset(head).filter(|_| wanted.is_none()) {
         let what = format!("a word processor or a page put {what} into this log");
         let hint = "put those of ASCII back: sed 's/\u{a0}/ /g; s/[\u{201c}\u{201d}\u{201e}]/\"/g'";
         return Err(Error::new(ErrorKind::Typeset(what)).at_path(name).with_hint(hint));
     }
-    if let Some(format) = Format::detect(head, wanted) {
-        return Ok(Some(format));
-    }
     if let Some(wanted) = wanted {
-        return Ok(Some(Format::from_wanted(wanted)));
+        let format = Format::detect(head, Some(wanted));
+        return Ok(Some(format.unwrap_or_else(|| Format::from_wanted(wanted))));
+    }
+    if let Some(other) = other_tools::recognize(head) {
+        let hint = match other.hint {
+            hint if other.has_lines => format!("{hint}; {ANYWAY}"),
+            hint => hint.to_owned(),
+        };
+        let what = format!("this is {}, not a log of strace or ftrace", other.what);
+        let error = Error::new(ErrorKind::OtherTool(what)).at_path(name).at_line(other.line);
+        return Err(error.with_hint(hint));
+    }
+    if let Some(format) = Format::detect(head, None) {
+        return Ok(Some(format));
     }
     if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
         return Err(Error::new(ErrorKind::Columns)
@@ -282,7 +293,7 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
         "no line of the first megabyte looks like strace or ftrace"
     };
     let error = Error::not_a_log(name, what).at_line(1);
-    Err(error.with_hint("to read it anyway, name its format: strace or ftrace"))
+    Err(error.with_hint(ANYWAY))
 }
 
 /// Reads as much of `buf` as the file has from `offset` on.

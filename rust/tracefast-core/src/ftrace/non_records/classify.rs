@@ -71,6 +71,22 @@ const WHOLE: [&[u8]; 6] = [
     b"--",
 ];
 
+/// Whether nothing but a log of ftrace has this header: other texts have comments and versions, too.
+pub(crate) fn names_ftrace(header: &[u8]) -> bool {
+    const WORDS: [&[u8]; 6] = [
+        b"# tracer: ",
+        b"# entries-in-buffer/",
+        b"# latency: ",
+        b" latency trace v",
+        b" TASK-PID ",
+        b" FUNCTION CALLS",
+    ];
+    match header.first() {
+        Some(b'#') => WORDS.iter().any(|word| memchr::memmem::find(header, word).is_some()),
+        _ => !header.starts_with(b"version = ") && header.trim_ascii() != b"--",
+    }
+}
+
 /// `cpus=2`, `CPU 3 is empty`, `version = 6`, `TRACE:`.
 fn is_header(line: &[u8]) -> bool {
     let number = |text: &[u8], end: &[u8]| {

@@ -2,22 +2,23 @@
 
 mod children;
 pub(crate) mod first_task;
+mod marks;
 mod pasted;
 mod recording;
 mod seeks;
 pub mod traced_calls;
 
-pub(crate) use crate::strace::detect::pasted::are_typeset;
+pub(crate) use crate::strace::detect::pasted::{are_typeset, likeness};
 
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;
 use crate::strace::detect::recording::Recording;
 use crate::strace::format::Format;
 use crate::strace::leader::line_layout;
-use crate::strace::leader::{Delta, Layout, Pid, Time};
-use crate::strace::line_start::{begins_event, call_name, is_call, is_continuation};
+use crate::strace::leader::{Delta, Layout, Leader, Pid, Time};
+use crate::strace::line_start::is_continuation;
 use crate::strace::non_calls::classify::{self, NonCall};
-use crate::text::search::find;
+use crate::text::parts::parts;
 
 /// Detects the format of a log from its first lines; `None` if strace did not write them.
 ///
@@ -80,50 +81,50 @@ fn is_terminal(text: &[u8]) -> bool {
         })
 }
 
-/// Number of lines of `text` that look like strace's, to choose between formats: at most
-/// [`MOST_LIKE`].
-pub fn likeness(text: &[u8]) -> usize {
-    match pasted::own_text(text) {
-        (own, Some(_)) => sniff(&own),
-        (_, None) => sniff(text),
-    }
-    .map_or(0, |(_, hits)| hits)
-}
+/// How many lines decide which columns a log has.
+const ENOUGH: usize = 20;
 
-/// Number of lines that are tried at a time.
-pub(crate) const MOST_LIKE: usize = 200;
-
-/// Finds the layout that most of the first lines of `text` have, and how many have it; `None` if no
-/// line looks like strace's. If none of the first lines match, tries later ones: the output of a
-/// program may precede the log.
+/// Finds the layout that most of the first events in `text` have, and how many have it; `None` if no
+/// line looks like strace's. The output of a program, or other text, may precede the log.
 pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
-    let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).collect();
-    lines.chunks(MOST_LIKE).find_map(best)
-}
-
-fn best(lines: &[&[u8]]) -> Option<(Layout, usize)> {
-    let mut best: Option<(Layout, usize)> = None;
-    for layout in candidates() {
-        let hits = lines
-            .iter()
-            .filter(|line| {
-                layout.leader(line).is_some_and(|leader| {
-                    let rest = &line[leader.next..];
-                    begins_event(rest) && (leader.next > 0 || is_plausible(rest))
-                })
-            })
-            .count();
-        if hits > best.map_or(0, |(_, hits)| hits) {
-            best = Some((layout, hits));
+    let mut hits: Vec<(Layout, usize)> = candidates().map(|layout| (layout, 0)).collect();
+    for part in parts(text) {
+        let lines = part.split(|&b| b == b'\n').filter(|line| marks::is_marked(line));
+        let lines: Vec<&[u8]> = lines.map(<[u8]>::trim_ascii_end).collect();
+        add(&mut hits, &lines, |line, _, leader| marks::is_event(line, leader));
+        if best(&hits).is_some_and(|(_, hits)| hits >= ENOUGH) {
+            break;
         }
     }
-    best
+    best(&hits).or_else(|| cut_events(text, hits))
 }
 
-/// Without any column before it, a name and a parenthesis are not enough: prose and program output
-/// have them too.
-fn is_plausible(rest: &[u8]) -> bool {
-    call_name(rest).is_none_or(|n| is_call(&rest[..n]) || find(rest, b" = ", 1).is_some())
+/// The same for a text in which every event is cut. In other texts few lines look like that.
+fn cut_events(text: &[u8], mut hits: Vec<(Layout, usize)>) -> Option<(Layout, usize)> {
+    let part = parts(text).next()?;
+    let lines: Vec<&[u8]> = part.split(|&b| b == b'\n').filter(|line| !line.is_empty()).collect();
+    add(&mut hits, &lines, marks::is_cut_event);
+    best(&hits).filter(|(_, hits)| hits * 2 > lines.len())
+}
+
+/// Adds the lines that `is_event` accepts to the layouts that they have.
+fn add(
+    hits: &mut [(Layout, usize)],
+    lines: &[&[u8]],
+    is_event: impl Fn(&[u8], &Layout, &Leader) -> bool,
+) {
+    for (layout, count) in hits {
+        let has = |line: &&&[u8]| {
+            layout.leader(line).is_some_and(|leader| is_event(line, layout, &leader))
+        };
+        *count += lines.iter().filter(has).count();
+    }
+}
+
+/// The first of the layouts that most lines have.
+fn best(hits: &[(Layout, usize)]) -> Option<(Layout, usize)> {
+    let most = hits.iter().rev().max_by_key(|(_, hits)| *hits)?;
+    (most.1 > 0).then_some(*most)
 }
 
 /// All layouts, simpler ones first: if two fit equally well, the first one wins.

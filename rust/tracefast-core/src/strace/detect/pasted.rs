@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::strace::colour;
+use crate::strace::detect::marks::is_marked;
 use crate::strace::leader::{Delta, Layout, line_layout};
 use crate::strace::line_start::{begins_event, call_name, is_call};
 use crate::text::block::BOM;
@@ -23,6 +24,12 @@ pub(crate) fn own_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<Prefix>) {
         Some(prefix) => (Cow::Owned(prefix.without(&plain)), Some(prefix)),
         None => (plain, None),
     }
+}
+
+/// Number of lines of `text` that only strace writes, to choose between formats.
+pub(crate) fn likeness(text: &[u8]) -> usize {
+    let (own, _) = own_text(text);
+    own.split(|&b| b == b'\n').filter(|line| is_event(line.trim_ascii_end())).count()
 }
 
 /// The text without colours.
@@ -54,23 +61,6 @@ pub(crate) fn are_typeset(text: &[u8], plain: &[u8]) -> bool {
         (all + 1, others + usize::from(line != plain))
     });
     others > 0 && others * 2 >= all
-}
-
-/// Whether the line ends as an event does.
-fn is_marked(line: &[u8]) -> bool {
-    let has = |mark: &[u8]| memchr::memmem::find(line, mark).is_some();
-    match line.trim_ascii_end() {
-        [.., b'>'] if has(b"<unfinished ...>") => true,
-        [.., b'+'] => has(b"+++ "),
-        [.., b'-'] => has(b"--- "),
-        line => has(b" resumed>") || has_result(line),
-    }
-}
-
-/// Whether `)`, blanks and `= ` are in the line.
-fn has_result(line: &[u8]) -> bool {
-    memchr::memmem::find_iter(line, b" = ")
-        .any(|at| line[..at].trim_ascii_end().last() == Some(&b')'))
 }
 
 /// Whether an event of strace starts the text, with its columns or without, that no other program
