@@ -132,6 +132,8 @@ mod tests {
                 "-1 ENOENT (No such file or direc",
                 (Some(-1), "ENOENT", None, "(No such file or direc"),
             ),
+            ("-1 ENOENT (No such file) // (why?)", (Some(-1), "ENOENT", None, "// (why?)")),
+            ("1 // (see above)", (Some(1), "", None, "// (see above)")),
             ("-1 ENOENT (No such file) <-- why?", (Some(-1), "ENOENT", None, "<-- why?")),
             ("-1 ENOENT (No (x) file) <0.1>\t why", (Some(-1), "ENOENT", Some(100_000_000), "why")),
         ] {

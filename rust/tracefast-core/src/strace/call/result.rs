@@ -174,10 +174,13 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         let explained = rest.starts_with(b" (") && rest.ends_with(b")");
         if (2..=ERRNO_MAX).contains(&n) && explained {
             out.errno = Some((i, i + n));
-            if search::find(rest, b") (", 0).is_some()
-                && let Some(more) = second_parentheses(rest)
-            {
-                out.aux = Some((i + n + more, aux_end));
+            match behind_parentheses(rest) {
+                Some(more) if rest[more..].starts_with(b" (") => {
+                    out.aux = Some((i + n + more + 1, aux_end));
+                }
+                // Somebody has added text.
+                Some(_) => return None,
+                None => {}
             }
             if out.ret.is_none() {
                 out.status = ResultStatus::Interrupted;
@@ -187,7 +190,9 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     }
     if i < end {
         // Only closed parentheses or a comment may follow a value.
-        if !matches!((text[i], text[end - 1]), (b'(' | b'/' | b'[', b')' | b'/' | b']')) {
+        if !matches!((text[i], text[end - 1]), (b'(' | b'/' | b'[', b')' | b'/' | b']'))
+            || text[i..].starts_with(b"//")
+        {
             return None;
         }
         out.aux = Some((deleted.unwrap_or(i), aux_end));
@@ -195,13 +200,16 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     Some(out)
 }
 
-/// Where the second pair of parentheses starts in ` (…) (…`. Those within the first pair nest.
-fn second_parentheses(rest: &[u8]) -> Option<usize> {
+/// Where text starts that follows the first pair of parentheses in ` (…)…`. Those within it nest.
+fn behind_parentheses(rest: &[u8]) -> Option<usize> {
+    if memchr::memchr(b')', rest) == Some(rest.len() - 1) {
+        return None;
+    }
     let mut depth = 0usize;
     for (at, byte) in rest.iter().enumerate() {
         match byte {
             b'(' => depth += 1,
-            b')' if depth == 1 => return rest[at + 1..].starts_with(b" (").then_some(at + 2),
+            b')' if depth == 1 => return (at + 1 < rest.len()).then_some(at + 1),
             b')' => depth = depth.saturating_sub(1),
             _ => {}
         }
