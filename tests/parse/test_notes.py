@@ -30,7 +30,9 @@ def test_blanks_at_the_ends_of_lines_change_nothing(tmp_path, blanks):
     assert events(tmp_path, behind).equals(events(tmp_path, CLEAN))
 
 
-@pytest.mark.parametrize("note", ["  ## why?", ";", "  <-- here", " // see above", " // (see above)", "\t| x"])
+@pytest.mark.parametrize(
+    "note", ["  ## why?", ";", "  <-- here", " // see above", " // (see above)", "\t| x"]
+)
 def test_notes_behind_results_are_kept_beside_them(tmp_path, note):
     lines = CLEAN.splitlines()
     noted = "".join(f"{line}{note if ') =' in line else ''}\n" for line in lines)

@@ -67,6 +67,11 @@ def golden(name: str) -> bytes:
     return (DATA / "golden" / f"{name}.log").read_bytes()
 
 
+def clock(text: bytes, folder) -> str:
+    (folder / "clean").write_bytes(text)
+    return tf.parse(folder / "clean", None).clock
+
+
 def without(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
     return frame.drop("source", *columns, strict=False)
 
@@ -78,9 +83,12 @@ def test_a_log_of_strace_is_itself_behind_a_prefix(tmp_path, name, prefix):
     before, varies = prefix
     clean = events(tmp_path / "log", text)
     found = events(tmp_path / "log", prefixed(text, before))
-    assert_frame_equal(without(found, "extra"), without(clean, "extra"))
-    if not varies:
-        assert_frame_equal(without(found), without(clean))
+    columns = ["extra"] if varies else []
+    if tf.parse(tmp_path / "log", None).clock != clock(text, tmp_path):
+        # Durations of split calls follow from their times.
+        columns += ["ts", "dur_ns"]
+    assert_frame_equal(without(found, *columns), without(clean, *columns))
+    assert ("ts" in columns) == (clock(text, tmp_path) == "none" and ":{s:02}" in before)
 
 
 @pytest.mark.parametrize("indent", [1, 2, 3, 4, 8])
@@ -119,6 +127,42 @@ def test_what_differs_from_line_to_line_is_kept(tmp_path):
     found = events(tmp_path / "log", prefixed(text, "log.txt:"))
     assert found["extra"].to_list() == [None, None]
     assert tf.parse(tmp_path / "log", None).oddities["prefixes"] == 3
+
+
+TIMES = [
+    ("2023-01-01T00:00:{s:02}.1234567Z ", "epoch", 1_672_531_200, 123_456_700),
+    ("2023-01-01T01:00:{s:02}+01:00 stdout F ", "epoch", 1_672_531_200, 0),
+    ("2023-01-01 00:00:{s:02},123 ", "time-of-day", 0, 123_000_000),
+    ("Jan 01 00:00:{s:02} host app[123]: ", "time-of-day", 0, 0),
+    ("00:00:{s:02}.5 | ", "time-of-day", 0, 500_000_000),
+    # The last one is nearest to strace.
+    ("Jan 01 12:00:00 2023-01-01T00:00:{s:02}Z ", "epoch", 1_672_531_200, 0),
+]
+
+
+@pytest.mark.parametrize(("prefix", "named", "start", "rest"), TIMES)
+def test_a_time_in_the_prefix_is_that_of_the_call(tmp_path, prefix, named, start, rest):
+    text = b"7 read(3,  <unfinished ...>\n8 close(4) = 0\n7 <... read resumed>0x7f, 10) = 3\n"
+    found = events(tmp_path / "log", prefixed(text, prefix)).sort("line")
+    wanted = [(start + second) * 1_000_000_000 + rest for second in (1, 2)]
+    assert found["ts"].to_physical().to_list() == wanted
+    assert tf.parse(tmp_path / "log", None).clock == named
+
+
+def test_times_of_day_in_the_prefix_pass_midnight(tmp_path):
+    lines = [f"Jan 01 {hour:02}:30:00 host app: close(3) = 0\n" for hour in (22, 23, 0, 1)]
+    found = events(tmp_path / "log", "".join(lines).encode(), block_bytes=64)
+    hours = [22, 23, 24, 25]
+    wanted = [(hour * 60 + 30) * 60 * 1_000_000_000 for hour in hours]
+    assert found["ts"].to_physical().to_list() == wanted
+
+
+@pytest.mark.parametrize("own", ["1795175299.690276 ", "     0.000123 "])
+def test_times_of_strace_go_before_those_of_the_prefix(tmp_path, own):
+    text = f"{own}close(3) = 0\n".encode() * 3
+    clean = events(tmp_path / "log", text)
+    found = events(tmp_path / "log", prefixed(text, "2023-01-01T00:00:{s:02}Z "))
+    assert found["ts"].to_list() == clean["ts"].to_list()
 
 
 def test_lines_without_the_prefix_are_read_as_they_are(tmp_path):

@@ -9,6 +9,7 @@ use crate::strace::leader::line_layout;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
 use crate::strace::task_prefix;
 use crate::text::prefix::Prefix;
+use crate::text::stamp;
 
 /// What is known about a strace log before its lines are parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,12 +45,30 @@ pub struct Format {
 impl Format {
     /// Name of the clock of `ts` in the metadata.
     pub fn clock(&self) -> &'static str {
-        match (self.layout.time, self.layout.delta) {
+        match (self.time(), self.layout.delta) {
             (Time::Epoch, _) => "epoch",
             (Time::Day, _) => "time-of-day",
             (Time::None, Delta::Plain) => "delta",
             (Time::None, _) => "none",
         }
+    }
+
+    /// The clock of the times of lines: that of the log, or that of what other programs put before
+    /// its lines if it has none of its own.
+    pub(crate) fn time(&self) -> Time {
+        if self.is_timed_by_prefix() {
+            match self.prefix.as_ref().and_then(Prefix::clock) {
+                Some(stamp::Clock::Day) => return Time::Day,
+                Some(stamp::Clock::Epoch) => return Time::Epoch,
+                None => {}
+            }
+        }
+        self.layout.time
+    }
+
+    /// Whether times that other programs put before lines are the only ones, if there are any.
+    pub(crate) fn is_timed_by_prefix(&self) -> bool {
+        (self.layout.time, self.layout.delta) == (Time::None, Delta::None)
     }
 
     /// Whether the line starts as only an event does (see [`line_layout::stands_alone`]).
@@ -95,7 +114,7 @@ impl Format {
     /// the second of which starts with `first`: whole days, since times of day start again at
     /// midnight.
     pub fn pause(&self, printed: i64, first: i64) -> i64 {
-        match self.layout.time {
+        match self.time() {
             Time::Day => clock::days(printed, first) * DAY,
             _ => 0,
         }

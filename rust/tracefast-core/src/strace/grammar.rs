@@ -68,11 +68,12 @@ impl Grammar {
             count: 0,
             start: 0,
             prefix: None,
+            stamp: None,
             task: format.task,
             merge: Mark::None,
             bytes: 0,
             used: None,
-            clock: Clock::new(&format.layout),
+            clock: Clock::new(format.time(), format.layout.delta),
             owner: Owner::Nobody,
             above: Above::Nothing,
             table: false,
@@ -174,10 +175,11 @@ impl Parser<'_> {
     /// Passes over what other programs put before the line. Returns where the line itself starts.
     #[cold]
     fn skip_prefix(&mut self, prefix: &LinePrefix, start: usize, end: usize) -> usize {
-        let Some(n) = prefix.skip(&self.text[start..end]) else {
-            self.prefix = None;
+        let Some((n, time)) = prefix.read(&self.text[start..end]) else {
+            (self.prefix, self.stamp) = (None, None);
             return start;
         };
+        self.stamp = time.filter(|_| self.format.is_timed_by_prefix());
         self.parsed.oddities.prefixes += 1;
         let shown = self.text[start..start + n].trim_ascii();
         let from = start + n - self.text[start..start + n].trim_ascii_start().len();
@@ -190,7 +192,11 @@ impl Parser<'_> {
     #[inline]
     fn with_prefix(&self, line: Line) -> Line {
         match self.prefix {
-            Some(prefix) => behind_prefix(prefix, line),
+            Some(prefix) => {
+                let mut line = behind_prefix(prefix, line);
+                line.leader.time = line.leader.time.or(self.stamp);
+                line
+            }
             None => line,
         }
     }

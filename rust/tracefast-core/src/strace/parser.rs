@@ -70,6 +70,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) start: usize,
     /// The prefix of this line, if it differs from line to line.
     pub(crate) prefix: Option<(usize, usize)>,
+    /// The time in the prefix of this line, if lines have no other times.
+    pub(crate) stamp: Option<i64>,
     /// The task that the log file of this line is named after.
     pub(crate) task: Option<i32>,
     /// The mark in the prefix of this line, in merged logs.

@@ -5,6 +5,7 @@
 //! everywhere; only line numbers, times and the width of blanks differ from line to line. A number
 //! that goes up and down may be a pid: such a column belongs to the log, and is never a prefix.
 
+use crate::text::stamp::{Clock, Stamp};
 use crate::text::{number, stamp};
 
 /// The longest prefix, in bytes.
@@ -32,6 +33,8 @@ pub struct Prefix {
     blanks: u8,
     /// Blanks may precede it: numbers are aligned.
     aligned: bool,
+    /// What the last time in it counts from.
+    clock: Option<Clock>,
 }
 
 impl Prefix {
@@ -47,10 +50,23 @@ impl Prefix {
     /// assert_eq!(prefix.skip(b"close(5) = 0"), None);
     /// ```
     pub fn skip(&self, line: &[u8]) -> Option<usize> {
+        Some(self.read(line)?.0)
+    }
+
+    /// What the times in it count from, if it has any.
+    pub(crate) fn clock(&self) -> Option<Clock> {
+        self.clock
+    }
+
+    /// Length of the prefix of `line`, and the time in it, in ns; see [`Prefix::skip`].
+    pub(crate) fn read(&self, line: &[u8]) -> Option<(usize, Option<i64>)> {
         let head = &line[..line.len().min(PREFIX_MAX)];
         let mut at = if self.aligned { blanks(head) } else { 0 };
+        let mut time = None;
         for &code in &self.form[..usize::from(self.len)] {
-            at += part(code, head.get(at..)?)?;
+            let (n, stamp) = part(code, head.get(at..)?)?;
+            at += n;
+            time = stamp.or(time);
         }
         let last = usize::from(self.blanks);
         let found = blanks(&head[at..]).min(last);
@@ -58,7 +74,8 @@ impl Prefix {
         // Editors remove blanks at the ends of lines.
         let ends = line.len() == at || &line[at..] == b"\r";
         let cut = at == head.len() && !ends;
-        ((found == last || ends) && !cut).then_some(at)
+        let time = time.filter(|time| Some(time.clock) == self.clock).map(|time| time.ns);
+        ((found == last || ends) && !cut).then_some((at, time))
     }
 
     /// Whether it differs from line to line in more than blanks.
@@ -110,8 +127,10 @@ impl Prefix {
         if form.is_empty() && least == 0 {
             return None;
         }
+        let clock = heads.first()?.clock;
+        let clock = clock.filter(|_| heads.iter().all(|head| head.clock == clock));
         let mut prefix =
-            Self { form: [0; FORM], len: 0, blanks: u8::try_from(least).ok()?, aligned };
+            Self { form: [0; FORM], len: 0, blanks: u8::try_from(least).ok()?, aligned, clock };
         prefix.form.get_mut(..form.len())?.copy_from_slice(&form);
         prefix.len = form.len() as u8;
         Some(prefix)
@@ -148,12 +167,15 @@ struct Head<'a> {
     /// Blanks at the end.
     blanks: usize,
     aligned: bool,
+    /// What the last time counts from.
+    clock: Option<Clock>,
 }
 
 impl<'a> Head<'a> {
     /// What precedes the event of `line`, if there is one.
     fn of(line: &'a [u8], is_event: impl Fn(&[u8]) -> bool) -> Option<Self> {
-        let mut head = Self { form: Vec::new(), numbers: Vec::new(), blanks: 0, aligned: false };
+        let mut head =
+            Self { form: Vec::new(), numbers: Vec::new(), blanks: 0, aligned: false, clock: None };
         let mut at = 0;
         for _ in 0..PARTS {
             let rest = &line[at..];
@@ -169,7 +191,8 @@ impl<'a> Head<'a> {
                 head.form.push(BLANKS);
             }
             let rest = &line[at..];
-            let (code, n) = next_part(rest)?;
+            let (code, n, stamp) = next_part(rest)?;
+            head.clock = stamp.map(|stamp| stamp.clock).or(head.clock);
             match code {
                 Some(code) => head.form.push(code),
                 None => head.form.extend_from_slice(&rest[..n]),
@@ -186,20 +209,21 @@ impl<'a> Head<'a> {
     }
 }
 
-/// The first part of `text`: its code, if it may differ from line to line, and its length.
-fn next_part(text: &[u8]) -> Option<(Option<u8>, usize)> {
+/// The first part of `text`: its code, if it may differ from line to line, its length, and the time
+/// that it is.
+fn next_part(text: &[u8]) -> Option<(Option<u8>, usize, Option<Stamp>)> {
     for code in [ISO, SYSLOG, DAY] {
-        if let Some(n) = part(code, text) {
-            return Some((Some(code), n));
+        if let Some((n, stamp)) = part(code, text) {
+            return Some((Some(code), n, stamp));
         }
     }
     let word = text.iter().take_while(|&&byte| is_word(byte)).count();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match text.first()? {
-        _ if digits > 0 && digits == word => Some((Some(NUMBER), word)),
-        _ if word > 0 => Some((None, word)),
+        _ if digits > 0 && digits == word => Some((Some(NUMBER), word, None)),
+        _ if word > 0 => Some((None, word, None)),
         ..b' ' | 0x7f => None,
-        _ => Some((None, 1)),
+        _ => Some((None, 1, None)),
     }
 }
 
@@ -207,14 +231,22 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | 0x80..)
 }
 
-/// Length of the part of a form at the start of `text`.
-fn part(code: u8, text: &[u8]) -> Option<usize> {
+/// Length of the part of a form at the start of `text`, and the time that it is.
+fn part(code: u8, text: &[u8]) -> Option<(usize, Option<Stamp>)> {
+    let time = match code {
+        ISO => stamp::iso(text),
+        SYSLOG => stamp::syslog(text),
+        DAY => stamp::time_of_day(text),
+        _ => return Some((untimed(code, text)?, None)),
+    }?;
+    Some((time.len, Some(time)))
+}
+
+/// The same for a part that is no time.
+fn untimed(code: u8, text: &[u8]) -> Option<usize> {
     let n = match code {
         NUMBER => text.iter().take_while(|byte| byte.is_ascii_digit()).count(),
         BLANKS => blanks(text),
-        ISO => stamp::iso(text)?.len,
-        SYSLOG => stamp::syslog(text)?.len,
-        DAY => stamp::time_of_day(text)?.len,
         literal => usize::from(text.first() == Some(&literal)),
     };
     (n > 0).then_some(n)

@@ -2,15 +2,24 @@
 
 use crate::text::number;
 
+/// What times count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Midnight, in a time zone that the text does not show.
+    Day,
+    /// 1970 in Greenwich.
+    Epoch,
+}
+
 /// A date, a time or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Its length in the text.
     pub(crate) len: usize,
-    /// Time in ns: since 1970 if it has a date and a time zone, else of day.
+    /// Time in ns.
     pub(crate) ns: i64,
-    /// It has a date and a time zone.
-    pub(crate) absolute: bool,
+    /// Since 1970 if it has a date and a time zone, else of day.
+    pub(crate) clock: Clock,
 }
 
 /// `2023-01-01T00:00:00.0000000Z`, with a blank instead of the `T` or another zone, or without a
@@ -32,7 +41,7 @@ pub(crate) fn iso(text: &[u8]) -> Option<Stamp> {
     };
     let seconds = days(year, month, day) * 86_400 - seconds;
     let ns = seconds.checked_mul(1_000_000_000)?.checked_add(time.ns)?;
-    (!is_more(text.get(len + n))).then_some(Stamp { len: len + n, ns, absolute: true })
+    (!is_more(text.get(len + n))).then_some(Stamp { len: len + n, ns, clock: Clock::Epoch })
 }
 
 /// `Jan 01 00:00:00`, with or without a fraction: syslog, journald, `ts`.
@@ -66,12 +75,12 @@ pub(crate) fn time_of_day(text: &[u8]) -> Option<Stamp> {
             len = 9 + n;
         }
     }
-    // A number of a line may stand before a time: `12:07:00:00`.
+    // The number of a line can come before a time: `12:07:00:00`.
     let more = matches!(text.get(len), Some(b':' | b'0'..=b'9'));
     (hours < 24 && minutes < 60 && seconds <= 60 && !more).then_some(Stamp {
         len,
         ns,
-        absolute: false,
+        clock: Clock::Day,
     })
 }
 
@@ -121,17 +130,20 @@ mod tests {
             ("2023-01-01T00:00:00-0130 ", 1_672_536_600_000_000_000),
         ] {
             let found = iso(text.as_bytes()).expect(text);
-            assert_eq!((found.ns, found.absolute), (ns, true), "{text}");
+            assert_eq!((found.ns, found.clock), (ns, Clock::Epoch), "{text}");
             assert_eq!(found.len, text.find(" x").unwrap_or(text.trim_end().len()), "{text}");
         }
     }
 
     #[test]
     fn without_a_zone_only_the_time_of_day_is_known() {
-        let second = Stamp { len: 15, ns: 1_000_000_000, absolute: false };
+        let second = Stamp { len: 15, ns: 1_000_000_000, clock: Clock::Day };
         assert_eq!(syslog(b"Jan 01 00:00:01 host"), Some(second));
         assert_eq!(syslog(b"Dec  1 00:00:01 host"), Some(second));
-        assert_eq!(iso(b"2023-01-01 00:00:01,5 x").map(|s| (s.len, s.absolute)), Some((21, false)));
+        assert_eq!(
+            iso(b"2023-01-01 00:00:01,5 x").map(|s| (s.len, s.clock)),
+            Some((21, Clock::Day))
+        );
         assert_eq!(time_of_day(b"00:00:01 x"), Some(Stamp { len: 8, ..second }));
     }
 

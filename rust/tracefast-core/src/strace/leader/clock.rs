@@ -2,7 +2,7 @@
 
 use crate::events::line_counts::Oddities;
 use crate::events::parsed_block::TimeSpan;
-use crate::strace::leader::{DAY, Delta, Layout, Time};
+use crate::strace::leader::{DAY, Delta, Time};
 
 /// Times of day that step back by more than this passed midnight: nobody sets a clock that far.
 const NIGHT: i64 = DAY / 2;
@@ -40,8 +40,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn new(layout: &Layout) -> Self {
-        let kind = match (layout.time, layout.delta) {
+    pub(crate) fn new(time: Time, delta: Delta) -> Self {
+        let kind = match (time, delta) {
             (Time::Day, _) => ClockKind::Day,
             (Time::None, Delta::Plain) => ClockKind::Delta,
             _ => ClockKind::Plain,
