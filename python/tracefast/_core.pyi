@@ -124,6 +124,8 @@ class _SourceReport(TypedDict):
     accounting: dict[str, int]
     accounting_bytes: dict[str, int]
     oddities: dict[str, int]
+    filtered: bool
+    quality: list[str]
     unparsed: list[_Line]
 
 @final
@@ -174,7 +176,15 @@ class Report:
 
     @property
     def oddities(self) -> dict[str, int]:
-        """How often something unusual was found; nothing was lost."""
+        """How often something unusual was found; only ``lost_values`` are losses."""
+
+    @property
+    def quality(self) -> list[str]:
+        """How good the logs are: ``complete``, or what is missing; then what was done to them."""
+
+    @property
+    def losses(self) -> int:
+        """Lines that were not understood, and results that are lost."""
 
     @property
     def sources(self) -> list[_SourceReport]:

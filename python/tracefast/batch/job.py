@@ -134,6 +134,7 @@ def _parse(job: Job, stamp: Stamp, progress: _core.Progress | None) -> Record:
             rows=report.rows,
             lines=report.lines,
             unparsed=report.accounting["unparsed"],
+            losses=report.losses,
             bytes=report.bytes,
             seconds=round(time.perf_counter() - start, 6),
             warnings=report.warnings,

@@ -101,6 +101,8 @@ class Record:
         Size of the output, and a hash of its end, which a half-copied one does not have.
     rows, lines, unparsed, bytes
         Rows of the output; lines and bytes of the log's text; lines that were not understood.
+    losses
+        Those lines, and results that are lost.
     seconds
         How long the work took.
     warnings
@@ -121,6 +123,7 @@ class Record:
     rows: int | None = None
     lines: int | None = None
     unparsed: int | None = None
+    losses: int | None = None
     bytes: int | None = None
     seconds: float | None = None
     warnings: list[str] = field(default_factory=list)

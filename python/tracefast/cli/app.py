@@ -46,7 +46,7 @@ Results go to standard output, everything else to standard error.
 \b
 Exit codes:
   0    done
-  1    done, but --strict was given and a line was not understood
+  1    done, but --strict was given and a line or a result is lost
   2    wrong command line, or an input or output failed
   130  interrupted (143, 129: terminated by SIGTERM, SIGHUP)
 """

@@ -31,6 +31,16 @@ impl Report {
         self.counts.total.rows()
     }
 
+    /// Lines that were not understood, and results that are lost.
+    pub fn losses(&self) -> u64 {
+        self.counts.total.losses()
+    }
+
+    /// How good the logs are, in words.
+    pub fn quality(&self) -> Vec<String> {
+        self.counts.quality()
+    }
+
     /// Rows by kind; kinds without rows are left out.
     pub fn kinds(&self) -> Vec<(&'static str, u64)> {
         self.counts.total.kinds()
@@ -83,6 +93,7 @@ impl Report {
     /// As [`Report::to_json`], with at most `limit` sources, and the number of those left out.
     fn json(&self, limit: usize) -> String {
         let mut out = counts(&self.counts.total, self.format(), self.clock());
+        out.insert("quality".to_owned(), json!(self.quality()));
         let unparsed = self.counts.examples.iter();
         let unparsed = unparsed
             .map(|(source, line, text)| json!({"source": source, "line": line, "text": text}));
@@ -109,6 +120,8 @@ fn source(source: &SourceCounts) -> Value {
     let unparsed = source.example.iter().map(|(line, text)| json!({"line": line, "text": text}));
     out.insert("source".to_owned(), json!(source.name));
     out.insert("machine".to_owned(), json!(source.machine));
+    out.insert("filtered".to_owned(), json!(source.filtered));
+    out.insert("quality".to_owned(), json!(source.quality()));
     out.insert("unparsed".to_owned(), unparsed.collect());
     Value::Object(out)
 }
@@ -125,6 +138,7 @@ fn source_of(value: &Value) -> Option<SourceCounts> {
         format: owned(&value["format"])?.into(),
         clock: owned(&value["clock"])?.into(),
         machine,
+        filtered: value["filtered"].as_bool().unwrap_or_default(),
         counts: counts_of(value)?,
         example: examples.pop(),
     })

@@ -32,7 +32,12 @@ use pyo3::types::PyDict;
 /// accounting_bytes : dict of str to int
 ///     Bytes of the lines by use; they add up to `bytes`.
 /// oddities : dict of str to int
-///     What is not a loss, but good to know.
+///     What is unusual, and how often; only ``lost_values`` are losses.
+/// quality : list of str
+///     How good the logs are, in words: ``complete``, or what is missing, such as
+///     ``3 values lost``, ``cut at the end``, ``filtered``; then ``pasted: prefix removed``.
+/// losses : int
+///     Lines that were not understood, and results that are lost.
 /// sources : list of dict
 ///     The same for each log.
 /// unparsed : list of (str, int, str)
@@ -113,6 +118,16 @@ impl Report {
     #[getter]
     fn oddities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, self.inner.counts.total.oddities.fields())
+    }
+
+    #[getter]
+    fn quality(&self) -> Vec<String> {
+        self.inner.quality()
+    }
+
+    #[getter]
+    fn losses(&self) -> u64 {
+        self.inner.losses()
     }
 
     /// The same objects as in the JSON.

@@ -104,7 +104,7 @@ def parse(
     ] = None,
     no_clobber: options.ClobberOption = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if a line was not understood.")
+        bool, typer.Option("--strict", help="Exit with 1 if a line or a result is lost.")
     ] = False,
     explain: Annotated[
         bool,
@@ -185,7 +185,7 @@ def parse(
         )
     if not quiet:
         print_report(report, output, explained=explain, verbose=verbose)
-    return NOT_UNDERSTOOD if strict and report.accounting["unparsed"] else DONE
+    return NOT_UNDERSTOOD if strict and report.losses else DONE
 
 
 def _check_each(

@@ -73,8 +73,8 @@ def parse_each(
         print_batch_summary(records, work.out_dir, folder, seconds, verbose=verbose)
     if any(record.status == "failed" for record in records):
         return FAILED
-    unparsed = any(record.unparsed for record in records)
-    return NOT_UNDERSTOOD if strict and unparsed else DONE
+    lossy = any(record.losses or record.unparsed for record in records)
+    return NOT_UNDERSTOOD if strict and lossy else DONE
 
 
 def _work(

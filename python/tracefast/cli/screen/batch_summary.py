@@ -72,9 +72,14 @@ def _table(records: Sequence[Record], *, verbose: bool) -> Iterator[str]:
         yield f"  {line}"
 
 
+def _events(record: Record) -> int | None:
+    """Count the rows of what was understood: each line that was not has a row of its own."""
+    return None if record.rows is None else record.rows - (record.unparsed or 0)
+
+
 def _counts(records: Sequence[Record]) -> list[str]:
     """Add up the counts of all records; those of logs that failed are unknown."""
-    counts = [(record.bytes, record.lines, record.rows, record.unparsed) for record in records]
+    counts = [(record.bytes, record.lines, _events(record), record.unparsed) for record in records]
     known = [numbers for numbers in counts if None not in numbers]
     if not known:
         return ["-"] * 4

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from tracefast import Report
 from tracefast.cli.text.escaping import printable
@@ -48,13 +48,15 @@ def print_report(
     verbose
         Add bytes by use, and one line for every log.
     """
-    what = f"{plural(report.rows, 'event')} from {plural(report.lines, 'line')}"
+    events = report.rows - report.kinds.get("unparsed", 0)
+    what = f"{plural(events, 'event')} from {plural(report.lines, 'line')}"
     size = f"{count(report.bytes)} bytes in {report.seconds:.2f} s"
     lines = [
         f"{_title(report, output)}: {what}, {size} ({rate(report.bytes, report.seconds)})",
         f"  format         {report.format}, clock: {report.clock}{_machine(report)}",
-        f"  events         {_list_counts(report.kinds)}",
+        f"  events         {_list_counts(_understood(report.kinds))}",
         f"  lines          {_list_counts(report.accounting)}",
+        f"  quality        {', '.join(report.quality)}",
     ]
     if verbose:
         lines.append(f"  bytes          {_list_counts(report.accounting_bytes)}")
@@ -91,6 +93,11 @@ def _examples(report: Report) -> Iterator[str]:
         yield f"    {printable(source)}:{line}: {printable(text)}"
     if report.unparsed:
         yield "    --explain prints all of them, with what was expected"
+
+
+def _understood(kinds: Mapping[str, int]) -> dict[str, int]:
+    """Leave out the lines that are no events."""
+    return {kind: number for kind, number in kinds.items() if kind != "unparsed"}
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
@@ -140,12 +147,18 @@ def _logs_with_losses(report: Report) -> Iterator[str]:
         yield f"      and {count(len(lossy) - _MAX_LOGS)} more; --verbose names every log"
 
 
+def _events(log: Mapping[str, Any]) -> int:
+    """Count what was understood."""
+    events: int = log["rows"] - log["kinds"].get("unparsed", 0)
+    return events
+
+
 def _every_log(report: Report) -> Iterator[str]:
     """Lay out the logs as a table: the name last, as it may be long."""
     heads = ["lines", "bytes", "events", "not understood"]
     rows = [
         [
-            *map(count, (log["lines"], log["bytes"], log["rows"], log["accounting"]["unparsed"])),
+            *map(count, (log["lines"], log["bytes"], _events(log), log["accounting"]["unparsed"])),
             f"{log['format']}, {log['clock']}" if log["bytes"] else "empty",
             ": ".join(filter(None, (printable(log["source"]), describe_oddities(log["oddities"])))),
         ]

@@ -1,5 +1,7 @@
 //! How the lines of a log were used: every line counts once.
 
+use crate::events::vocabulary::Status;
+
 /// What a line of a log was used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -81,7 +83,7 @@ impl LineCounts {
     }
 }
 
-/// Oddities of a log: nothing is lost by them, but users should know of them.
+/// Oddities of a log, which users should know of. Nothing is lost by most of them.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Oddities {
     /// Lines whose time is before that of the line before them.
@@ -94,6 +96,10 @@ pub struct Oddities {
     pub notes: u64,
     /// Lines with a prefix that other programs put before them, which was passed over.
     pub prefixes: u64,
+    /// Calls whose result is lost: their line is cut, or other text is in its place.
+    pub lost_values: u64,
+    /// Logs that end within a call.
+    pub cut_ends: u64,
     /// Records on the line of the record before them: there are that many more rows than lines of
     /// events.
     pub shared_lines: u64,
@@ -105,13 +111,15 @@ pub struct Oddities {
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 8] {
+    pub fn fields(&self) -> [(&'static str, u64); 10] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
             ("notes", self.notes),
             ("prefixes", self.prefixes),
+            ("lost_values", self.lost_values),
+            ("cut_ends", self.cut_ends),
             ("shared_lines", self.shared_lines),
             ("impossible_durations", self.impossible_durations),
             ("impossible_cpu_times", self.impossible_cpu_times),
@@ -126,10 +134,17 @@ impl Oddities {
             foreign: count("foreign"),
             notes: count("notes"),
             prefixes: count("prefixes"),
+            lost_values: count("lost_values"),
+            cut_ends: count("cut_ends"),
             shared_lines: count("shared_lines"),
             impossible_durations: count("impossible_durations"),
             impossible_cpu_times: count("impossible_cpu_times"),
         }
+    }
+
+    /// Counts a call with this status whose result may be lost.
+    pub(crate) fn add_call(&mut self, status: Status) {
+        self.lost_values += u64::from(status == Status::Truncated);
     }
 
     /// Adds the counts of another part of the log.
@@ -140,6 +155,8 @@ impl Oddities {
             foreign,
             notes,
             prefixes,
+            lost_values,
+            cut_ends,
             shared_lines,
             impossible_durations,
             impossible_cpu_times,
@@ -149,6 +166,8 @@ impl Oddities {
         self.foreign += foreign;
         self.notes += notes;
         self.prefixes += prefixes;
+        self.lost_values += lost_values;
+        self.cut_ends += cut_ends;
         self.shared_lines += shared_lines;
         self.impossible_durations += impossible_durations;
         self.impossible_cpu_times += impossible_cpu_times;

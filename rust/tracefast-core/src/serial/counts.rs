@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::events::line_counts::{LineCounts, MAX_EXAMPLES, Oddities};
+use crate::events::line_counts::{LineCounts, LineUse, MAX_EXAMPLES, Oddities};
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::EventKind;
 use crate::format::Format;
@@ -26,6 +26,37 @@ impl Counts {
         self.kinds.iter().sum()
     }
 
+    /// Lines that were not understood, and results that are lost.
+    pub fn losses(&self) -> u64 {
+        self.lines.lines(LineUse::Unparsed) + self.oddities.lost_values
+    }
+
+    /// How good the log is, in words: what is missing, or that nothing is, then what was done to it.
+    /// `filtered`: calls were left out when it was recorded.
+    fn quality(&self, filtered: bool) -> Vec<String> {
+        let counted = |number: u64, one: &str, several: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {several}")),
+        };
+        let said = |is: bool, words: &str| is.then(|| words.to_owned());
+        let unparsed = self.lines.lines(LineUse::Unparsed);
+        let missing: Vec<String> = [
+            said(self.bytes == 0, "empty"),
+            counted(unparsed, "line not understood", "lines not understood"),
+            counted(self.oddities.lost_values, "value lost", "values lost"),
+            said(self.kinds[EventKind::Lost as usize] > 0, "records lost by the tracer"),
+            said(self.oddities.cut_ends > 0, "cut at the end"),
+            said(filtered, "filtered"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let complete = said(missing.is_empty(), "complete");
+        let pasted = said(self.oddities.prefixes > 0, "pasted: prefix removed");
+        complete.into_iter().chain(missing).chain(pasted).collect()
+    }
+
     /// Rows by kind; kinds without rows are left out.
     pub fn kinds(&self) -> Vec<(&'static str, u64)> {
         let all = EventKind::TEXTS.iter().copied().zip(self.kinds);
@@ -44,10 +75,19 @@ pub struct SourceCounts {
     pub clock: Cow<'static, str>,
     /// Name of the machine whose numbers of system calls its lines use.
     pub machine: Option<Cow<'static, str>>,
+    /// Calls that move positions are missing.
+    pub filtered: bool,
     /// The counts.
     pub counts: Counts,
     /// Number and start of the first line that could not be parsed.
     pub example: Option<(u64, String)>,
+}
+
+impl SourceCounts {
+    /// How good the log is.
+    pub fn quality(&self) -> Vec<String> {
+        self.counts.quality(self.filtered)
+    }
 }
 
 /// Counts of a run.
@@ -62,6 +102,11 @@ pub struct RunCounts {
 }
 
 impl RunCounts {
+    /// How good the logs are, all together.
+    pub fn quality(&self) -> Vec<String> {
+        self.total.quality(self.sources.iter().any(|source| source.filtered))
+    }
+
     /// Starts a source, without a format if it is empty. Returns its number.
     pub fn begin(&mut self, name: &str, format: Option<&Format>) -> usize {
         let number = self.sources.len();
@@ -70,6 +115,7 @@ impl RunCounts {
             format: format.map_or("none", Format::name).into(),
             clock: format.map_or("none", Format::clock).into(),
             machine: format.and_then(Format::machine).map(Cow::Borrowed),
+            filtered: format.is_some_and(Format::is_filtered),
             counts: Counts::default(),
             example: None,
         });

@@ -460,6 +460,7 @@ fn abandon(
     status: Status,
 ) {
     head(parsed, b"", row, call, line);
+    parsed.oddities.add_call(status);
     let rows = &mut parsed.rows;
     rows.effect[row].clock = call.open.clock;
     if let Some(tid) = call.open.tid {

@@ -51,6 +51,7 @@ impl Parser<'_> {
             self.above = Above::Torn(at, 0);
             // The last line of the log may have been cut.
             let cut = self.is_cut(line);
+            self.parsed.oddities.cut_ends += u64::from(cut);
             if let Some(open) = self.grammar.calls.at(at) {
                 open.torn = !cut;
             }

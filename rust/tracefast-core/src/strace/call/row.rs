@@ -155,6 +155,7 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
     let ending = plain.or_else(|| ending::ending(&joined));
     let noted = if ending.is_none() { ending::noted(&joined) } else { None };
     parsed.oddities.notes += u64::from(noted.is_some());
+    parsed.oddities.lost_values += u64::from(ending.is_none() && noted.is_none());
     let ending = ending.or(noted).unwrap_or(truncated(joined.len()));
     let note = noted.and_then(|ending| ending.outcome?.note);
     // Views of arguments and result share one copy of the joined text.

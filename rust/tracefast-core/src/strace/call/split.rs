@@ -30,6 +30,7 @@ impl Parser<'_> {
     /// Writes the row of a call that started in this block and never ends.
     fn write_abandoned(&mut self, open: &OpenCall, status: Status) {
         let row = self.parsed.rows.push();
+        self.parsed.oddities.add_call(status);
         self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
         self.write_first_half(row, open);
         let rows = &mut self.parsed.rows;

@@ -193,9 +193,11 @@ impl Parser<'_> {
         self.touch(line.leader.pid, LossReason::Elsewhere);
         let (key, sys) = self.name(name);
         let row = self.row(line, ts);
+        let status = status.unwrap_or(Status::Truncated);
+        self.parsed.oddities.add_call(status);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Syscall as u8;
-        rows.status[row] = status.unwrap_or(Status::Truncated) as u8;
+        rows.status[row] = status as u8;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit();
         self.arguments(row, key, sys, args, None);
     }
