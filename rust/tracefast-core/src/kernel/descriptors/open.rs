@@ -7,13 +7,12 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::columns::{self, identify};
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
-use crate::kernel::files::inodes::Inode;
+use crate::kernel::files::inodes::{Inode, nameless};
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
 use crate::kernel::transfers::position::{Offset, Position};
-use crate::kernel::transfers::transfer::nameless;
 use crate::linux::devices;
 
 impl Kernel {

@@ -326,6 +326,11 @@ fn next_generation(id: u64) -> u64 {
     xxh3_64(&bytes)
 }
 
+/// The identity of a file without a name, which no row shows.
+pub(crate) fn nameless(number: u32) -> u64 {
+    u64::MAX - u64::from(number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

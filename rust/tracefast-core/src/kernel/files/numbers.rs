@@ -7,10 +7,9 @@
 
 use crate::events::details::FileNumber;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
-use crate::kernel::files::inodes::{Inode, InodeRef, Inodes};
+use crate::kernel::files::inodes::{Inode, InodeRef, Inodes, nameless};
 use crate::kernel::files::length::Moment;
 use crate::kernel::transfers::position::Position;
-use crate::kernel::transfers::transfer::nameless;
 
 /// Whether both are known, and differ.
 pub(crate) fn differ(one: Option<FileNumber>, other: Option<FileNumber>) -> bool {

@@ -12,7 +12,9 @@ use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths;
 use crate::kernel::transfers::calls_under_way::{Held, writes};
-use crate::kernel::transfers::transfer::{self, Found, Seek, Side};
+use crate::kernel::transfers::seek::{Seek, seek};
+use crate::kernel::transfers::size::{resized, sized};
+use crate::kernel::transfers::transfer::{self, Found, Side};
 use crate::kernel::{Bound, Kernel};
 
 impl Kernel {
@@ -189,8 +191,8 @@ impl Kernel {
         let failed = failed || effect.made_up;
         // Only memory (`/proc/PID/mem`) has positions that do not fit.
         let to = to.filter(|&to| !failed && to >= 0);
-        let seek = Seek { whence: effect.flags, by: effect.number, to, failed };
-        let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
+        let how = Seek { whence: effect.flags, by: effect.number, to, failed };
+        let mut base = seek(&mut self.tasks.files, file, held, how);
         if block.failed_with(row, "ESPIPE")
             && let Some((open, inodes)) = self.tasks.files.with_inodes(file)
         {
@@ -211,7 +213,7 @@ impl Kernel {
     ) -> Option<i64> {
         let size = block.rows.size[row];
         if let Some(file) = file {
-            return transfer::sized(&mut self.tasks.files, file, block.since, size);
+            return sized(&mut self.tasks.files, file, block.since, size);
         }
         let inodes = &mut self.tasks.files.inodes;
         let id = named(inodes, block, row)?;
@@ -247,7 +249,7 @@ impl Kernel {
         change: Change,
     ) {
         if let Some(file) = file {
-            transfer::resized(&mut self.tasks.files, file, held, block.since, change);
+            resized(&mut self.tasks.files, file, held, block.since, change);
             return;
         }
         let inodes = &mut self.tasks.files.inodes;
