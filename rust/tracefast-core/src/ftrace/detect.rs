@@ -6,7 +6,7 @@ use crate::ftrace::header::{COMM, Clock, Header, Layout, layouts};
 use crate::ftrace::machine_guess::Evidence;
 use crate::ftrace::non_records::classify::{NonRecord, classify, names_ftrace};
 use crate::ftrace::payload::{CallId, Payload, parse};
-use crate::ftrace::wrapper::{self, Wrap};
+use crate::ftrace::wrapper::{self, LineEnds, Wrap};
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::BOM;
 
@@ -24,8 +24,8 @@ const LINES: usize = 200;
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
-    let mut found =
-        Found { format: Format { wrap: wrap(text), ..Format::default() }, ..Found::default() };
+    let format = Format { wrap: wrap(text), ends: LineEnds::of(text), ..Format::default() };
+    let mut found = Found { format, ..Found::default() };
     let mut known = false;
     for line in text.split(|&b| b == b'\n') {
         let (start, end) = found.format.own(line);

@@ -9,6 +9,9 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     if is_continuation(line) {
         return "a record on the previous line: stack frames must follow one".to_owned();
     }
+    if layouts::default::parse(line).is_none() && layouts::default::has_columns(line) {
+        return "a record that starts the line: there is other text before its columns".to_owned();
+    }
     if layouts::default::parse(line).is_some() {
         return "an event after the columns".to_owned();
     }
@@ -98,6 +101,9 @@ mod tests {
                 assert_eq!(said, format!("{such}{missing}"), "{line}");
             }
         }
+        let quoted = format!("#  as said {}", &logs[0][..logs[0].len() - 1]);
+        let said = explain(&Format::default(), quoted.as_bytes());
+        assert!(said.starts_with("a record that starts the line"), "{said}");
         let format = Format { graph: Graph::Columns, ..Format::default() };
         assert!(explain(&format, b"hello").starts_with("a function, such as "));
         let format = Format::default();

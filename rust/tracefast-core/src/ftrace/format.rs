@@ -6,7 +6,8 @@ use crate::ftrace::function_graph;
 use crate::ftrace::header::{Clock, Header, Layout, layouts};
 use crate::ftrace::non_records::classify::is_continuation;
 use crate::ftrace::non_records::stacks;
-use crate::ftrace::wrapper::{self, Wrap};
+use crate::ftrace::scan::trim_end;
+use crate::ftrace::wrapper::{self, LineEnds, Wrap};
 use crate::linux::machine::SyscallAbi;
 use crate::text::block::OWN_START;
 
@@ -28,6 +29,8 @@ pub struct Format {
     pub abi: SyscallAbi,
     /// What other programs put around its lines.
     pub wrap: Wrap,
+    /// What other programs put at the ends of its lines.
+    pub ends: LineEnds,
     /// The log has stacks, which belong to the record before them of the same processor and task.
     pub stacks: bool,
     /// The log has functions: a word alone is a function without its caller (`noprint-parent`).
@@ -61,7 +64,10 @@ impl Format {
     /// The part of a line that ftrace wrote: from where to where.
     #[inline]
     pub(crate) fn own(&self, line: &[u8]) -> (usize, usize) {
-        let end = line.len() - usize::from(line.ends_with(b"\r"));
+        let mut end = line.len() - usize::from(line.ends_with(b"\r"));
+        if self.ends == LineEnds::Blanks {
+            end = trim_end(line, 0, end);
+        }
         match self.wrap {
             Wrap::None => (0, end),
             Wrap::Page => (0, wrapper::script(&line[..end]).map_or(end, <[u8]>::len)),
@@ -71,7 +77,8 @@ impl Format {
 
     /// The part of several lines that ftrace wrote.
     pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.wrap == Wrap::None || memchr::memchr(b'\n', lines).is_none() {
+        let plain = self.wrap == Wrap::None && self.ends == LineEnds::Own;
+        if plain || memchr::memchr(b'\n', lines).is_none() {
             return Cow::Borrowed(lines);
         }
         let own = lines.split(|&b| b == b'\n').map(|line| {

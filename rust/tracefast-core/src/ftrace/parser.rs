@@ -1,5 +1,7 @@
 //! Parses the lines of a block, one after another.
 
+use std::ops::Range;
+
 use crate::events::dictionary::Interner;
 use crate::events::line_counts::LineUse;
 use crate::events::open_calls::OpenCalls;
@@ -15,9 +17,11 @@ use crate::ftrace::non_records::stacks::{LastRecords, StackOwner};
 use crate::ftrace::payload;
 use crate::ftrace::payload::cache::{PayloadCache, PayloadKind};
 use crate::ftrace::payload::{CallId, Payload, function};
-use crate::ftrace::pending::{ContinuedText, LineOwner, NamePieces, PendingTaskEvent, StackFrames};
+use crate::ftrace::pending::{
+    ContinuedText, LineOwner, NamePieces, PageLine, PendingTaskEvent, StackFrames,
+};
 use crate::ftrace::record::file_hints;
-use crate::ftrace::scan::Span;
+use crate::ftrace::scan::{Span, trim_end};
 use crate::linux::syscalls;
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::BOM;
@@ -64,6 +68,9 @@ impl Grammar {
             frames: None,
             task_event: None,
             more: None,
+            begun: false,
+            between: Vec::new(),
+            last: block.last,
             lost: Vec::new(),
             next: None,
             known: None,
@@ -109,6 +116,12 @@ pub(crate) struct Parser<'a> {
     pub(crate) task_event: Option<PendingTaskEvent>,
     /// Text that is not yet in the `args` of its row.
     pub(crate) more: Option<ContinuedText>,
+    /// The block has a record so far.
+    pub(crate) begun: bool,
+    /// Lines of a page since the last record, which are of the trace if another record follows.
+    pub(crate) between: Vec<PageLine>,
+    /// The block is the last one of the log.
+    pub(crate) last: bool,
     /// Processors that lost records, and the last line that says so.
     pub(crate) lost: Vec<(Option<u16>, i64)>,
     /// The record that follows the current one on the same line.
@@ -197,6 +210,7 @@ impl Parser<'_> {
     #[inline]
     fn one(&mut self, start: usize, end: usize, header: &Header) {
         self.flush_lines();
+        self.take_between();
         self.time(header);
         let base = start + header.payload;
         if self.seen(start, end, header) {
@@ -210,6 +224,8 @@ impl Parser<'_> {
             return;
         }
         let payload = payload::parse(&self.text[base..end]);
+        let cut = trim_end(self.text, base, end);
+        let payload = if cut < end { self.without_blanks(base..cut, payload) } else { payload };
         match payload {
             Payload::Enter { call, args } => match self.callee(call, base) {
                 Some(callee) => {
@@ -288,6 +304,15 @@ impl Parser<'_> {
         }
     }
 
+    /// The payload without blanks at its end, which are part of the text of events and markers only.
+    #[cold]
+    fn without_blanks(&self, cut: Range<usize>, payload: Payload) -> Payload {
+        match (payload, payload::parse(&self.text[cut])) {
+            (Payload::Marker { .. }, _) | (_, Payload::Event { .. }) => payload,
+            (_, shorter) => shorter,
+        }
+    }
+
     /// Reads a record whose payload starts like an earlier one. `false` if it does not.
     #[inline(always)]
     fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
@@ -300,11 +325,13 @@ impl Parser<'_> {
         if after > end {
             return false;
         }
+        let cut = || trim_end(self.text, after, end);
         match head.what {
             PayloadKind::Enter(callee) => {
                 if head.is_function(self.padded, after..end) {
                     return false;
                 }
+                let end = cut();
                 let closed = self.text[after..end].ends_with(b")");
                 let args = (after, end - usize::from(closed));
                 self.enter(start, header, callee, args);
@@ -313,14 +340,17 @@ impl Parser<'_> {
                 if !self.text[name..end].starts_with(b" -> ") {
                     return false;
                 }
+                let end = cut().max(name + 4);
                 self.exit(start, header, callee, (name + 4, end));
             }
             PayloadKind::EnterFields(callee) => {
-                let args = (blanks(after), end);
+                let end = cut();
+                let args = (blanks(after).min(end), end);
                 self.enter(start, header, callee, args);
             }
             PayloadKind::ExitFields(callee) => {
-                let ret = (blanks(after), end);
+                let end = cut();
+                let ret = (blanks(after).min(end), end);
                 self.exit(start, header, callee, ret);
             }
             PayloadKind::Event { key, task_event, may_hint } => {
@@ -419,6 +449,7 @@ impl Parser<'_> {
 
     fn finish(&mut self) {
         self.flush_lines();
+        self.end_between();
         self.grammar.calls.flush(self.parsed);
     }
 }

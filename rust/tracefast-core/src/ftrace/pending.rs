@@ -38,6 +38,16 @@ pub(crate) struct NamePieces {
     pub(crate) last: usize,
 }
 
+/// A line of a page without a record.
+#[derive(Clone, Copy)]
+pub(crate) struct PageLine {
+    pub(crate) text: Span,
+    /// Its number in the block.
+    pub(crate) line: i64,
+    /// Its bytes, the line feed included.
+    pub(crate) bytes: u64,
+}
+
 /// Frames of a stack, which follow one another, so that one range holds them all.
 #[derive(Clone, Copy)]
 pub(crate) struct StackFrames {

@@ -15,6 +15,43 @@ pub enum Wrap {
     KernelLog,
 }
 
+/// How many bytes show what is at the ends of lines.
+const SEARCHED: usize = 1 << 16;
+
+/// What other programs put at the ends of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LineEnds {
+    /// Nothing: blanks there are the trace's own, as `workqueue_activate_work` prints one.
+    #[default]
+    Own,
+    /// Carriage returns.
+    Return,
+    /// Blanks, and carriage returns perhaps.
+    Blanks,
+}
+
+impl LineEnds {
+    /// What nearly all lines with any text have.
+    pub(crate) fn of(text: &[u8]) -> Self {
+        let text = &text[..text.len().min(SEARCHED)];
+        let (mut all, mut returns, mut blanks) = (0, 0, 0);
+        for line in text.split(|&b| b == b'\n') {
+            let plain = line.strip_suffix(b"\r").unwrap_or(line);
+            if !plain.trim_ascii().is_empty() {
+                all += 1;
+                returns += usize::from(plain.len() < line.len());
+                blanks += usize::from(matches!(plain.last(), Some(b' ' | b'\t')));
+            }
+        }
+        let nearly_all = |count: usize| all > 0 && count * 10 >= all * 9;
+        match () {
+            () if nearly_all(blanks) => Self::Blanks,
+            () if nearly_all(returns) => Self::Return,
+            () => Self::Own,
+        }
+    }
+}
+
 /// The prefix that the kernel's log has before each line (`ftrace_dump_on_oops`, SysRq-z): its
 /// length. `<4>[   12.345678] `, `[   12.345678][    T1] `, with the host and program of syslog
 /// before it or without.

@@ -158,6 +158,16 @@ impl Decoder {
     }
 }
 
+/// Whether `text` has all fields of the event, which is known.
+pub(crate) fn is_whole(event: &str, text: &str) -> bool {
+    let Some(event) = forms::find(event) else { return false };
+    let mut columns = Vec::new();
+    let forms: Vec<Form> =
+        event.forms.iter().filter_map(|form| Form::new(form, &mut columns)).collect();
+    let mut row = Row { slots: vec![Slot::Null; columns.len()], made: String::new() };
+    formed(&forms, text, &mut row)
+}
+
 /// Reads `text` by the first form that fits. Their order matters, because a text may fit several;
 /// the record before it must not.
 #[inline]

@@ -64,6 +64,7 @@ impl Parser<'_> {
     /// The current line is independent of those before it.
     fn apart(&mut self) {
         self.flush_lines();
+        self.take_between();
         self.owner = None;
         self.record_line = self.line;
     }

@@ -8,13 +8,15 @@ use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::EventKind;
+use crate::ftrace::decode;
 use crate::ftrace::format::Graph;
+use crate::ftrace::header::layouts::default;
 use crate::ftrace::header::{Header, Layout, layouts};
 use crate::ftrace::non_records::classify::{self, NonRecord, is_continuation};
 use crate::ftrace::non_records::open_text::OpenText;
 use crate::ftrace::non_records::stacks::StackOwner;
 use crate::ftrace::parser::Parser;
-use crate::ftrace::pending::{ContinuedText, NamePieces, StackFrames};
+use crate::ftrace::pending::{ContinuedText, LineOwner, NamePieces, PageLine, StackFrames};
 use crate::ftrace::scan::Span;
 use crate::ftrace::wrapper::Wrap;
 use crate::text::block::OWN_START;
@@ -111,13 +113,16 @@ impl Parser<'_> {
             self.used = Some(LineUse::Continuation);
             return;
         }
-        let known = classify::classify(line);
+        // Whatever is before the columns: a record's end is no text of another.
+        let shaped = default::has_columns(line);
+        let known = if shaped { NonRecord::Unknown } else { classify::classify(line) };
         if known == NonRecord::Blank {
             // Text may have empty lines in it.
             self.used = Some(LineUse::Blank);
             return;
         }
-        if matches!(known, NonRecord::Unknown | NonRecord::Comment) && self.goes_on(start, end) {
+        let text = !shaped && matches!(known, NonRecord::Unknown | NonRecord::Comment);
+        if text && self.goes_on(start, end) {
             self.used = Some(LineUse::Continuation);
             return;
         }
@@ -133,12 +138,22 @@ impl Parser<'_> {
             NonRecord::Lost { cpu, count } => self.lost((start, end), cpu, count),
             NonRecord::Unknown => match self.format.wrap {
                 Wrap::None => self.unparsed((start, end)),
-                Wrap::Page => self.used = Some(LineUse::Header),
+                Wrap::Page => self.between((start, end)),
                 Wrap::KernelLog => self.used = Some(LineUse::Message),
             },
             NonRecord::Blank | NonRecord::Header | NonRecord::Comment => {
                 self.used = Some(LineUse::Header);
             }
+        }
+    }
+
+    /// Unless the text is of an event whose fields are known, and has all of them.
+    fn may_go_on(&self, owner: LineOwner, text: Span) -> bool {
+        let StackOwner::Row(row) = owner.target else { return true };
+        let rows = &self.parsed.rows;
+        self.more.is_some() || !rows.has(row, C::Name) || {
+            let name = &self.parsed.names[rows.name[row] as usize];
+            !decode::is_whole(name, &String::from_utf8_lossy(&self.text[text.0..text.1]))
         }
     }
 
@@ -151,11 +166,14 @@ impl Parser<'_> {
             || OpenText::default().with(&self.text[text.0..text.1]),
             |more| more.state,
         );
-        if !owner.free && !state.open {
+        let goes_on = owner.free || (state.open && self.may_go_on(owner, text));
+        if !goes_on || is_interrupt(line) {
             return false;
         }
+        let cut = is_cut(line, self.format.width.into()) || default::is_cut(line);
         let foreign = match self.format.wrap {
-            Wrap::None => is_cut(line, self.format.width.into()),
+            _ if cut => true,
+            Wrap::None => false,
             Wrap::Page => line.trim_ascii_start().starts_with(b"<") || line.ends_with(b"\";"),
             // Each line has the prefix of the kernel's log: its owner is unknown.
             Wrap::KernelLog => true,
@@ -177,6 +195,7 @@ impl Parser<'_> {
     }
 
     fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
+        self.take_between();
         let args = self.view(line);
         let name = self.static_key(b"lost");
         let rows = &mut self.parsed.rows;
@@ -206,6 +225,47 @@ impl Parser<'_> {
         match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
             Some(lost) => lost.1 = self.line,
             None => self.lost.push((cpu, self.line)),
+        }
+    }
+
+    /// A line of a page: part of the trace if there are records before and after it.
+    fn between(&mut self, text: Span) {
+        // A block starts with a record, but for the first one.
+        if !self.begun {
+            self.used = Some(LineUse::Header);
+            return;
+        }
+        self.between.push(PageLine { text, line: self.line, bytes: self.bytes });
+        self.used = None;
+    }
+
+    /// A record follows what is between records of a page.
+    #[inline]
+    pub(crate) fn take_between(&mut self) {
+        self.begun = true;
+        if !self.between.is_empty() {
+            self.put_between();
+        }
+    }
+
+    #[inline(never)]
+    fn put_between(&mut self) {
+        let (line, used) = (self.line, self.used);
+        for between in std::mem::take(&mut self.between) {
+            self.line = between.line;
+            self.unparsed(between.text);
+            self.parsed.counts.add_line(LineUse::Unparsed, between.bytes);
+        }
+        (self.line, self.used) = (line, used);
+    }
+
+    /// The end of a block: if it is not the log's, a record follows.
+    pub(crate) fn end_between(&mut self) {
+        if !self.last {
+            self.take_between();
+        }
+        for between in std::mem::take(&mut self.between) {
+            self.parsed.counts.add_line(LineUse::Header, between.bytes);
         }
     }
 
@@ -308,6 +368,11 @@ impl Parser<'_> {
         self.parsed.rows.extra[row] = view;
         self.parsed.rows.valid[row] |= C::Extra.bit();
     }
+}
+
+/// What a terminal shows when a reader of `trace_pipe` is stopped, before the next prompt.
+fn is_interrupt(line: &[u8]) -> bool {
+    line.starts_with(b"^C")
 }
 
 /// The line starts as a record does, with a name in its column and a pid: its end is missing.

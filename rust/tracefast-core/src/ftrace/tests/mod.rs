@@ -3,6 +3,7 @@
 mod calls_in_both_formats;
 mod forms_of_calls;
 mod machines;
+mod near_records;
 mod paths;
 mod payload_cache;
 mod properties;
@@ -24,7 +25,12 @@ struct Log {
 }
 
 fn parse_as(text: &[u8], format: Format) -> Log {
-    let block = Block::from_text(text);
+    parse_block(text, format, true)
+}
+
+fn parse_block(text: &[u8], format: Format, last: bool) -> Log {
+    let mut block = Block::from_text(text);
+    block.last = last;
     let mut parsed = Parsed::default();
     Grammar::default().parse(&format, &block, &mut parsed);
     Log { text: text.to_vec(), parsed }

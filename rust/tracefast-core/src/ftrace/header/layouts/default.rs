@@ -110,9 +110,43 @@ fn eight(line: &[u8], at: usize) -> Option<[u8; 8]> {
 /// processor.
 #[cold]
 fn anywhere(line: &[u8]) -> Option<Header> {
+    dashes(line)
+        .find_map(|dash| columns(line, dash, comm(line, dash).or_else(|| long(line, dash))?))
+}
+
+/// Whether the columns are in the line, whatever is before `-PID`.
+#[cold]
+pub(crate) fn has_columns(line: &[u8]) -> bool {
+    dashes(line).any(|dash| columns(line, dash, (dash, dash)).is_some())
+}
+
+/// Whether a record starts with the line, whose columns end in mid-column behind the processor.
+#[cold]
+pub(crate) fn is_cut(line: &[u8]) -> bool {
     let columns = &line[..line.len().min(COLUMNS)];
-    memchr::memchr_iter(b'[', columns)
-        .find_map(|bracket| at_dash(line, dash_before(line, bracket)?))
+    memchr::memchr_iter(b'[', columns).any(|bracket| {
+        let named = dash_before(line, bracket)
+            .is_some_and(|dash| comm(line, dash).or_else(|| long(line, dash)).is_some());
+        let rest = number(line, bracket + 1).map(|(_, close)| &line[close..]);
+        named && rest.is_some_and(|rest| rest.first() == Some(&b']') && is_part(&rest[1..]))
+    })
+}
+
+/// A part of the flags and the time.
+fn is_part(text: &[u8]) -> bool {
+    let mut words = text.split(|&b| b == b' ').filter(|word| !word.is_empty());
+    let flags = |word: &[u8]| flags_start(word[0]) && word.iter().all(|&b| FLAGS[usize::from(b)]);
+    let time = |word: &[u8]| word.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b':'));
+    let [first, second, third] = [words.next(), words.next(), words.next()];
+    third.is_none()
+        && second.is_none_or(time)
+        && first.is_none_or(|first| time(first) || flags(first))
+}
+
+/// Each `-` that may be before a pid.
+fn dashes(line: &[u8]) -> impl Iterator<Item = usize> {
+    let columns = &line[..line.len().min(COLUMNS)];
+    memchr::memchr_iter(b'[', columns).filter_map(|bracket| dash_before(line, bracket))
 }
 
 /// The `-` before the pid, in columns that end at `bracket`.
@@ -135,7 +169,12 @@ fn trim_blanks(text: &[u8]) -> &[u8] {
 /// The columns, if the `-` before the pid is at `dash`.
 #[inline]
 pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
-    let comm = comm(line, dash)?;
+    columns(line, dash, comm(line, dash)?)
+}
+
+/// The columns after `dash`, behind the name `comm`.
+#[inline]
+fn columns(line: &[u8], dash: usize, comm: (usize, usize)) -> Option<Header> {
     let (pid, at) = number(line, dash + 1)?;
     let pid = i32::try_from(pid).ok()?;
     let mut next = blanks(line, at);
@@ -194,7 +233,7 @@ pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
     })
 }
 
-/// The name before `dash`. A name of a trace instance or of a file may precede its column.
+/// The name before `dash`. Names of a file and of a trace instance may precede its column.
 #[inline]
 fn comm(line: &[u8], dash: usize) -> Option<(usize, usize)> {
     let start = blanks(&line[..dash], 0);
@@ -202,9 +241,22 @@ fn comm(line: &[u8], dash: usize) -> Option<(usize, usize)> {
         return Some((start, dash));
     }
     let column = dash - COMM;
-    let before = trim_blanks(&line[start..column]);
-    let named = before.ends_with(b":") && !before[..before.len() - 1].contains(&b' ');
-    named.then(|| (column + blanks(&line[column..dash], 0), dash))
+    are_names(&line[start..column]).then(|| (column + blanks(&line[column..dash], 0), dash))
+}
+
+/// A longer name than the kernel keeps: systrace puts in the whole names of processes (its
+/// `fix_thread_names`).
+fn long(line: &[u8], dash: usize) -> Option<(usize, usize)> {
+    let name = line[..dash].rsplit(|&b| b == b' ').next()?;
+    let start = dash - name.len();
+    let whole = name.len() > COMM && !name.iter().any(|b| matches!(b, b'"' | b'(' | b'='));
+    (whole && are_names(&line[..start])).then_some((start, dash))
+}
+
+/// Names of an instance or of a file, each with a colon, are all that is before a record.
+fn are_names(text: &[u8]) -> bool {
+    let mut words = text.split(|&b| b == b' ').filter(|word| !word.is_empty());
+    words.all(|word| word.ends_with(b":"))
 }
 
 /// Letters, digits and dots.
@@ -218,11 +270,16 @@ static FLAGS: [bool; 256] = {
     flags
 };
 
+#[inline]
+fn flags_start(byte: u8) -> bool {
+    matches!(byte, b'.' | b'd' | b'D' | b'b' | b'X' | b'x' | b'-')
+}
+
 /// Four characters (five with migration or the lock's depth, seven with real-time preemption):
 /// interrupts first, `.` or a letter; then letters, hexadecimal digits or dots.
 #[inline]
 fn flags_end(line: &[u8], at: usize) -> Option<usize> {
-    if !matches!(line.get(at)?, b'.' | b'd' | b'D' | b'b' | b'X' | b'x' | b'-') {
+    if !flags_start(*line.get(at)?) {
         return None;
     }
     let rest = &line[at + 1..];
@@ -350,6 +407,8 @@ mod tests {
         assert_eq!(header("line-1541    [001] .....  2999.950796: x: y").pid, Some(1541));
         let instance = "  other:             bash-2330  [000]   321.623902: x: y";
         assert_eq!(comm(instance), "bash");
+        let both = "a.dat: other:             bash-2330  [000]   321.623902: x: y";
+        assert_eq!(comm(both), "bash");
     }
 
     #[test]
@@ -367,5 +426,29 @@ mod tests {
         ] {
             assert_eq!(parse(line.as_bytes()), None, "{line}");
         }
+    }
+
+    #[test]
+    fn names_of_processes_are_whole() {
+        let name = "com.android.systemui";
+        assert_eq!(comm("com.android.systemui-611   (  611) [001] d..3  123.456789: x: y"), name);
+        assert_eq!(comm("com.android.systemui-611 [001] 123.456789: x: [000] y"), name);
+        assert_eq!(comm("  a.dat: com.android.systemui-611 [001] 123.456789: x: y"), name);
+        for line in [
+            "as we see below in com.android.systemui-611 [001] 123.456789: x: y",
+            "#            bash-2101    [001] d..2.  2881.878957: x: y",
+        ] {
+            assert_eq!(parse(line.as_bytes()), None, "{line}");
+            assert!(has_columns(line.as_bytes()), "{line}");
+        }
+        for line in
+            ["Binder:290-17  (  290) [002] ...1   123.4", "bash-2101 [001]", "bash-7 [1] ..."]
+        {
+            assert!(is_cut(line.as_bytes()), "{line}");
+        }
+        for line in ["see foo-7 in file.c", "x-7 [1] the second word", "[001] 12.5", "x-7 [1"] {
+            assert!(!is_cut(line.as_bytes()), "{line}");
+        }
+        assert!(!has_columns(b"a process (-7) is on [001] since 1.0: x"));
     }
 }
