@@ -84,7 +84,55 @@ pub(crate) fn name_of(text: &[u8], width: usize) -> Option<&[u8]> {
         && words.iter().all(|word| {
             word.len() > 1 && word.iter().position(|&b| b == b':') == Some(word.len() - 1)
         });
-    named.then(|| trim_start(&text[prefix.len()..]))
+    named.then(|| trim_start(&text[prefix.len()..])).or_else(|| long_name(text, width))
+}
+
+/// The whole name of a process, which systrace puts in: one word, longer than the column.
+fn long_name(text: &[u8], width: usize) -> Option<&[u8]> {
+    let words: Vec<&[u8]> = text.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
+    let (last, names) = words.split_last()?;
+    let whole = width == WIDTH && last.len() > width && text.ends_with(last);
+    let plain = !last.iter().any(|b| b"\"(=".contains(b));
+    (whole && plain && names.iter().all(|name| name.ends_with(b":"))).then_some(last)
+}
+
+/// The line has a record's columns, whatever is before its pid.
+pub(crate) fn has_columns(line: &[u8]) -> bool {
+    let brackets = (0..line.len().min(256)).filter(|&at| line[at] == b'[');
+    brackets.into_iter().any(|at| {
+        let close = line[at..].iter().position(|&b| b == b']').map(|close| at + close);
+        close.is_some_and(|close| {
+            digits(&line[at + 1..close]).is_some()
+                && after_cpu(&line[close + 1..]).is_some()
+                && before_cpu(&line[..at]).is_some()
+        })
+    })
+}
+
+/// The line starts as a record does, and ends in its columns behind the processor.
+pub(crate) fn is_cut(line: &[u8]) -> bool {
+    let brackets = (0..line.len().min(256)).filter(|&at| line[at] == b'[');
+    brackets.into_iter().any(|at| {
+        let Some(close) = line[at..].iter().position(|&b| b == b']') else { return false };
+        let named = before_cpu(&line[..at])
+            .is_some_and(|(before, ..)| name_of(&line[..before], WIDTH).is_some());
+        let rest = &line[at + close + 1..];
+        let words: Vec<&[u8]> =
+            rest.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
+        let time = |word: &[u8]| word.iter().all(|b| b.is_ascii_digit() || b".:".contains(b));
+        let flags = |word: &[u8]| {
+            b".dDbXx-".contains(&word[0])
+                && word[1..].iter().all(|&b| b.is_ascii_alphanumeric() || b == b'.')
+        };
+        digits(&line[at + 1..at + close]).is_some()
+            && named
+            && match words[..] {
+                [] => true,
+                [one] => time(one) || flags(one),
+                [one, two] => (time(one) || flags(one)) && time(two),
+                _ => false,
+            }
+    })
 }
 
 /// `COMM-PID ` and perhaps `(TGID) `: how long the name is, and the numbers.

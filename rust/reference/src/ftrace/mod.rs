@@ -17,8 +17,10 @@ pub use layouts::{Layout, any_columns};
 pub use payload::{Call, Payload, hexadecimal, payload};
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use tracefast_core::events::line_counts::LineUse;
+use tracefast_core::ftrace::decode::is_whole;
 use tracefast_core::linux::machine::SyscallAbi as Machine;
 
 use crate::ftrace::non_records::{Other, other};
@@ -105,6 +107,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
         wrap,
         reading: Reading { rows: Vec::new(), uses: vec![LineUse::Unparsed; texts.len()] },
         calls: calls::Calls::new(by_names(&lines), hints.machine),
+        trace: trace(&lines),
         open: None,
         last: HashMap::new(),
     };
@@ -133,6 +136,8 @@ struct Reader<'a> {
     wrap: Wrap,
     reading: Reading,
     calls: calls::Calls,
+    /// The lines from the first record to the last.
+    trace: Range<u64>,
     /// The row that the next line may belong to.
     open: Option<Open>,
     /// The task of each processor's last record, its row, and the stacks that it has, at most one of
@@ -210,10 +215,17 @@ impl Reader<'_> {
                 }
                 LineUse::Header
             }
-            // Of another part of the kernel, or of the page.
-            Line::Frame if self.wrap != Wrap::None => {
+            // Of another part of the kernel.
+            Line::Frame if self.wrap == Wrap::KernelLog => {
                 self.open = None;
-                if self.wrap == Wrap::Page { LineUse::Header } else { LineUse::Message }
+                LineUse::Message
+            }
+            // Of the page around the trace.
+            Line::Other(Other::Text) | Line::Frame | Line::Cut
+                if self.wrap == Wrap::Page && !self.trace.contains(&place.last) =>
+            {
+                self.open = None;
+                LineUse::Header
             }
             Line::Other(Other::Text) | Line::Frame | Line::Cut => {
                 self.open = None;
@@ -327,7 +339,13 @@ impl Reader<'_> {
                 {
                     self.calls.exec(rows, from, to);
                 }
-                text = text::may_go_on(args).then(|| end - args.len());
+                let told = |name: &Vec<u8>| {
+                    let (name, args) =
+                        (String::from_utf8_lossy(name), String::from_utf8_lossy(args));
+                    is_whole(&name, &args)
+                };
+                let open = text::may_go_on(args) && !name.as_ref().is_some_and(told);
+                text = open.then(|| end - args.len());
                 rows.push(Row {
                     kind: "event",
                     name: name.clone(),
@@ -352,6 +370,13 @@ impl Reader<'_> {
     }
 }
 
+/// From the first record to the last; none if there is none.
+fn trace(lines: &[Line]) -> Range<u64> {
+    let known = |line: &Line| matches!(line, Line::Records(_) | Line::Other(Other::Lost { .. }));
+    let found = lines.iter().position(known).zip(lines.iter().rposition(known));
+    found.map_or(0..0, |(first, last)| first as u64 + 1..last as u64 + 2)
+}
+
 /// A line by itself.
 fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
     let what = other(text, wrap);
@@ -362,7 +387,12 @@ fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
     if layouts::is_frame(text) {
         return Line::Frame;
     }
-    if is_cut(text, width) && wrap == Wrap::None {
+    let cut = header::has_columns(text) || (what == Other::Text && header::is_cut(text));
+    // A tag, the end of a string in a script.
+    let tag = text.trim_ascii_start().starts_with(b"<") || text.ends_with(b"\";");
+    let of_page = wrap == Wrap::Page && tag;
+    let cut = cut || is_cut(text, width) || text.starts_with(b"^C") || of_page;
+    if wrap != Wrap::KernelLog && cut {
         return Line::Cut;
     }
     Line::Other(what)
@@ -394,7 +424,7 @@ fn functions_alone(lines: &mut [Line]) {
         for (header, payload) in records {
             if let Payload::Event { name: None, args } = payload
                 && header.cpu.is_some()
-                && let Some((name, args)) = function::function(args, true)
+                && let Some((name, args)) = function::function(payload::without_blanks(args), true)
             {
                 *payload = Payload::Function { name, args };
             }

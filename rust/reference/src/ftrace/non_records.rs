@@ -36,11 +36,6 @@ pub(crate) fn other(line: &[u8], wrap: Wrap) -> Other {
             Other::Header
         }
         _ if wrap == Wrap::KernelLog => Other::Message,
-        _ if wrap == Wrap::Page && line.trim_ascii_start().starts_with(b"<") => Other::Header,
-        // The end of a string in a script.
-        _ if wrap == Wrap::Page && matches!(line, br#"\n";"# | b"\";") => Other::Header,
-        // The lines between the tags are not part of the trace, unless a text continues.
-        _ if wrap == Wrap::Page => Other::Comment,
         _ => Other::Text,
     }
 }

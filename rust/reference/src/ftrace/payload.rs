@@ -32,6 +32,21 @@ pub enum Call {
 
 /// Reads a payload. trace-cmd may put what passed since the record before it in front: `(+18) `.
 pub fn payload(text: &[u8]) -> Payload {
+    let long = with_blanks(text);
+    match with_blanks(without_blanks(text)) {
+        _ if matches!(long, Payload::Marker { .. }) => long,
+        Payload::Marker { .. } | Payload::Event { .. } => long,
+        short => short,
+    }
+}
+
+/// Text without what may be blanks behind a call.
+pub(crate) fn without_blanks(text: &[u8]) -> &[u8] {
+    let upto = text.iter().rposition(|b| !b" \t".contains(b)).map_or(0, |at| at + 1);
+    &text[..upto]
+}
+
+fn with_blanks(text: &[u8]) -> Payload {
     let text = without_difference(text);
     let event = |name: Option<&[u8]>, args: &[u8]| Payload::Event {
         name: name.map(<[u8]>::to_vec),

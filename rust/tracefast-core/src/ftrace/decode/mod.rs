@@ -159,7 +159,15 @@ impl Decoder {
 }
 
 /// Whether `text` has all fields of the event, which is known.
-pub(crate) fn is_whole(event: &str, text: &str) -> bool {
+///
+/// # Examples
+/// ```
+/// use tracefast_core::ftrace::decode::is_whole;
+/// assert!(is_whole("sched_process_exec", "filename=/bin/cat pid=7 old_pid=7"));
+/// assert!(!is_whole("sched_process_exec", "filename=/bin/c"));
+/// assert!(!is_whole("of_nobody", "a=1"));
+/// ```
+pub fn is_whole(event: &str, text: &str) -> bool {
     let Some(event) = forms::find(event) else { return false };
     let mut columns = Vec::new();
     let forms: Vec<Form> =
