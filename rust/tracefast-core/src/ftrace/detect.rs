@@ -5,10 +5,12 @@ use crate::ftrace::function_graph::{self, Separator};
 use crate::ftrace::header::{COMM, Clock, Header, Layout, layouts};
 use crate::ftrace::machine_guess::Evidence;
 use crate::ftrace::non_records::classify::{NonRecord, classify, names_ftrace};
+use crate::ftrace::pasted;
 use crate::ftrace::payload::{CallId, Payload, parse};
 use crate::ftrace::wrapper::{self, LineEnds, Wrap};
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::BOM;
+use crate::text::prefix::Prefix;
 
 /// How many lines decide between formats.
 const LINES: usize = 200;
@@ -24,7 +26,14 @@ const LINES: usize = 200;
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
-    let format = Format { wrap: wrap(text), ends: LineEnds::of(text), ..Format::default() };
+    let plain = pasted::uncoloured(text);
+    let coloured = plain.is_some();
+    let text = plain.as_deref().unwrap_or(text);
+    let wrap = match wrap(text) {
+        Wrap::None => pasted::prefix(text).map_or(Wrap::None, Wrap::Prefix),
+        wrap => wrap,
+    };
+    let format = Format { wrap, ends: LineEnds::of(text), coloured, ..Format::default() };
     let mut found = Found { format, ..Found::default() };
     let mut known = false;
     for line in text.split(|&b| b == b'\n') {
@@ -54,6 +63,8 @@ fn wrap(text: &[u8]) -> Wrap {
 /// names its tracer is ftrace's, whatever its records look like.
 pub fn likeness(text: &[u8]) -> usize {
     let text = text.strip_prefix(BOM).unwrap_or(text);
+    let plain = pasted::uncoloured(text);
+    let text = plain.as_deref().unwrap_or(text);
     if lines(text).take(LINES).any(|line| line.starts_with(b"# tracer: ")) {
         return LINES + 1;
     }
@@ -68,8 +79,10 @@ pub fn likeness(text: &[u8]) -> usize {
             let dumped = lines(text).filter_map(|line| line.get(wrapper::kernel_log(line)?..));
             dumped.filter(|line| is_ftrace(line)).take(LINES).count()
         }
-        Wrap::None => {
-            let full = lines(text).filter(|line| !line.is_empty());
+        _ => {
+            let prefix = pasted::prefix(text);
+            let own = |line| prefix.and_then(|prefix: Prefix| prefix.skip(line)).unwrap_or(0);
+            let full = lines(text).map(|line| &line[own(line)..]).filter(|line| !line.is_empty());
             full.take(LINES).filter(|line| is_ftrace(line)).count()
         }
     }

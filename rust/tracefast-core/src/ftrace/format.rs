@@ -9,7 +9,8 @@ use crate::ftrace::non_records::stacks;
 use crate::ftrace::scan::trim_end;
 use crate::ftrace::wrapper::{self, LineEnds, Wrap};
 use crate::linux::machine::SyscallAbi;
-use crate::text::block::OWN_START;
+use crate::text::block::{LINE_START, OWN_START};
+use crate::text::colour;
 
 /// What is known of an ftrace log before its records are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +30,8 @@ pub struct Format {
     pub abi: SyscallAbi,
     /// What other programs put around its lines.
     pub wrap: Wrap,
+    /// Other programs put colours around its records.
+    pub coloured: bool,
     /// What other programs put at the ends of its lines.
     pub ends: LineEnds,
     /// The log has stacks, which belong to the record before them of the same processor and task.
@@ -68,31 +71,43 @@ impl Format {
         if self.ends == LineEnds::Blanks {
             end = trim_end(line, 0, end);
         }
-        match self.wrap {
+        match &self.wrap {
             Wrap::None => (0, end),
             Wrap::Page => (0, wrapper::script(&line[..end]).map_or(end, <[u8]>::len)),
             Wrap::KernelLog => (wrapper::kernel_log(&line[..end]).unwrap_or(0), end),
+            Wrap::Prefix(prefix) => (prefix.skip(&line[..end]).unwrap_or(0), end),
         }
     }
 
-    /// The part of several lines that ftrace wrote.
+    /// Several lines, the first of which has nothing put around it any more, without what is put
+    /// around the others.
     pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         let plain = self.wrap == Wrap::None && self.ends == LineEnds::Own;
         if plain || memchr::memchr(b'\n', lines).is_none() {
             return Cow::Borrowed(lines);
         }
-        let own = lines.split(|&b| b == b'\n').map(|line| {
+        let own = lines.split(|&b| b == b'\n').enumerate().map(|(number, line)| {
             let (start, end) = self.own(line);
-            &line[start..end]
+            &line[if number == 0 { 0 } else { start }..end]
         });
         Cow::Owned(own.collect::<Vec<_>>().join(&b'\n'))
     }
 
     /// The line is a record by itself, and does not continue one from the lines before it.
     pub fn stands_alone(&self, line: &[u8]) -> bool {
-        let whole = line.len() < OWN_START;
+        if self.coloured && memchr::memchr(0x1b, line).is_some() {
+            return self.begins(&colour::stripped(line), line.len() < LINE_START);
+        }
+        self.begins(line, true)
+    }
+
+    /// The same without colours; `whole`: the line is not cut, unless it is long.
+    #[inline]
+    fn begins(&self, line: &[u8], whole: bool) -> bool {
         let (start, end) = self.own(line);
         let line = &line[start..end];
+        let whole = whole && line.len() < OWN_START;
+        let line = &line[..line.len().min(OWN_START)];
         if self.stacks && !stacks::is_seam(line) {
             return false;
         }

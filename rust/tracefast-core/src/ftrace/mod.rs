@@ -67,6 +67,7 @@ pub mod header;
 pub(crate) mod machine_guess;
 pub(crate) mod non_records;
 mod parser;
+mod pasted;
 pub(crate) mod payload;
 mod pending;
 pub(crate) mod record;

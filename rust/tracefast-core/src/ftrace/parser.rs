@@ -22,11 +22,14 @@ use crate::ftrace::pending::{
 };
 use crate::ftrace::record::file_hints;
 use crate::ftrace::scan::{Span, trim_end};
+use crate::ftrace::wrapper::Wrap;
 use crate::linux::syscalls;
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::BOM;
 use crate::text::block::Block;
-use crate::text::block::OWN_START;
+use crate::text::block::{LINE_START, OWN_START};
+use crate::text::colour;
+use crate::text::prefix::Prefix;
 use crate::text::scan::{Marks, lines};
 
 /// What a worker keeps from block to block. It holds memory and names, and does not change results.
@@ -42,7 +45,9 @@ pub struct Grammar {
 
 impl Grammar {
     /// Parses `block` into `parsed`.
-    pub fn parse(&mut self, format: &Format, block: &Block, parsed: &mut Parsed) {
+    pub fn parse(&mut self, format: &Format, block: &mut Block, parsed: &mut Parsed) {
+        let taken = if format.coloured { colour::strip_all(block) } else { Vec::new() };
+        let block = &*block;
         lines(block.padded(), block.len(), &mut self.marks);
         let text = block.text();
         let marks = std::mem::take(&mut self.marks);
@@ -62,6 +67,8 @@ impl Grammar {
             line: 0,
             record_line: 0,
             bytes: 0,
+            taken: &taken,
+            prefix: None,
             used: None,
             pieces: None,
             owner: None,
@@ -104,6 +111,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) record_line: i64,
     /// Bytes of the current line, its line feed included.
     pub(crate) bytes: u64,
+    /// Numbers of lines from here on that lost colours, and how many bytes.
+    pub(crate) taken: &'a [(u32, u32)],
+    /// The prefix of this line, if it differs from line to line.
+    pub(crate) prefix: Option<Span>,
     /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
     /// The current lines are parts of the name of a command.
@@ -141,16 +152,25 @@ impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
+        if let Some((&(number, bytes), later)) = self.taken.split_first()
+            && i64::from(number) == self.line
+        {
+            self.bytes += u64::from(bytes);
+            self.taken = later;
+        }
         self.used = Some(LineUse::Events);
         // Where a block may start, and only there: see `stacks`.
         if self.format.stacks
-            && self.format.stands_alone(&self.text[start..end.min(start + OWN_START)])
+            && self.format.stands_alone(&self.text[start..end.min(start + LINE_START)])
         {
             self.grammar.last.clear();
         }
         // On any line, as files that are put together have one in the middle.
         let start = start + if self.text[start..end].starts_with(BOM) { BOM.len() } else { 0 };
         let (from, to) = self.format.own(&self.text[start..end]);
+        if let Wrap::Prefix(prefix) = &self.format.wrap {
+            self.passed_over(prefix, start, start + from);
+        }
         let (start, end) = (start + from, start + to);
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
             self.records(columns, start, end);
@@ -159,6 +179,16 @@ impl Parser<'_> {
             self.parsed.counts.add_line(used, self.bytes);
         }
         self.line += 1;
+    }
+
+    /// Counts the prefix of this line, and notes it if it differs from line to line.
+    #[cold]
+    fn passed_over(&mut self, prefix: &Prefix, start: usize, end: usize) {
+        self.parsed.oddities.prefixes += u64::from(end > start);
+        let shown = self.text[start..end].trim_ascii();
+        let from = end - self.text[start..end].trim_ascii_start().len();
+        let varies = prefix.varies() && !shown.is_empty();
+        self.prefix = varies.then_some((from, from + shown.len()));
     }
 
     #[inline]
@@ -291,7 +321,7 @@ impl Parser<'_> {
                 if self.format.functions
                     && header.layout != Layout::NoContext
                     && let Some((name, rest)) =
-                        function::alone(&self.text[base + text.0..base + text.1]) =>
+                        function::alone(&self.text[base + text.0..cut.max(base + text.0)]) =>
             {
                 let base = base + text.0;
                 let key = self.key((base + name.0, base + name.1));
@@ -304,13 +334,18 @@ impl Parser<'_> {
         }
     }
 
-    /// The payload without blanks at its end, which are part of the text of events and markers only.
+    /// The payload without blanks at its end, unless it is text, which they are part of.
     #[cold]
     fn without_blanks(&self, cut: Range<usize>, payload: Payload) -> Payload {
-        match (payload, payload::parse(&self.text[cut])) {
-            (Payload::Marker { .. }, _) | (_, Payload::Event { .. }) => payload,
-            (_, shorter) => shorter,
-        }
+        let shorter = payload::parse(&self.text[cut]);
+        let calls = matches!(
+            shorter,
+            Payload::Enter { .. }
+                | Payload::Exit { .. }
+                | Payload::Function { .. }
+                | Payload::Stack { .. }
+        );
+        if calls && !matches!(payload, Payload::Marker { .. }) { shorter } else { payload }
     }
 
     /// Reads a record whose payload starts like an earlier one. `false` if it does not.

@@ -1,7 +1,9 @@
-//! What other programs put around the lines of a trace: the kernel's own log, a page of HTML.
+//! What other programs put around the lines of a trace: the kernel's own log, a page of HTML, the
+//! prefixes of pasted logs.
 
 use crate::text::block::BOM;
 use crate::text::number;
+use crate::text::prefix::Prefix;
 
 /// What other programs put around the lines of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,10 +15,15 @@ pub enum Wrap {
     Page,
     /// Its lines went through the kernel's log.
     KernelLog,
+    /// Other programs put this before each line.
+    Prefix(Prefix),
 }
 
 /// How many bytes show what is at the ends of lines.
-const SEARCHED: usize = 1 << 16;
+const SEARCHED: usize = 1 << 14;
+
+/// Fewer lines show nothing.
+const FEWEST: usize = 8;
 
 /// What other programs put at the ends of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +42,10 @@ impl LineEnds {
     pub(crate) fn of(text: &[u8]) -> Self {
         let text = &text[..text.len().min(SEARCHED)];
         let (mut all, mut returns, mut blanks) = (0, 0, 0);
-        for line in text.split(|&b| b == b'\n') {
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+            let line = &text[start..end];
+            start = end + 1;
             let plain = line.strip_suffix(b"\r").unwrap_or(line);
             if !plain.trim_ascii().is_empty() {
                 all += 1;
@@ -43,7 +53,7 @@ impl LineEnds {
                 blanks += usize::from(matches!(plain.last(), Some(b' ' | b'\t')));
             }
         }
-        let nearly_all = |count: usize| all > 0 && count * 10 >= all * 9;
+        let nearly_all = |count: usize| all >= FEWEST && count * 10 >= all * 9;
         match () {
             () if nearly_all(blanks) => Self::Blanks,
             () if nearly_all(returns) => Self::Return,

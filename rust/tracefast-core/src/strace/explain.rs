@@ -2,10 +2,10 @@
 
 use crate::strace::arguments::args_end;
 use crate::strace::call::{ending, result};
-use crate::strace::colour;
 use crate::strace::format::Format;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::strace::line_start::{begins_event, call_name, is_continuation};
+use crate::text::colour;
 use crate::text::escape::escape_invalid;
 
 /// Says what `line` should have been in a log of this format.

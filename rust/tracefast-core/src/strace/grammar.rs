@@ -4,7 +4,6 @@ use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::{CallEntry, EntryTarget};
 use crate::strace::call::foreign_text;
-use crate::strace::colour;
 use crate::strace::fields;
 use crate::strace::format::Format;
 use crate::strace::leader::clock::Clock;
@@ -16,6 +15,7 @@ use crate::strace::line_start::{
 use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 use crate::strace::task_prefix::{self, Mark, Prefix};
 use crate::text::block::{BOM, Block, PAD};
+use crate::text::colour;
 use crate::text::prefix::Prefix as LinePrefix;
 use crate::text::scan::structure;
 

@@ -72,7 +72,6 @@
 
 pub(crate) mod arguments;
 pub mod call;
-pub(crate) mod colour;
 pub mod detect;
 pub(crate) mod explain;
 pub(crate) mod fields;

@@ -2,6 +2,7 @@
 //! Linux.
 
 pub mod block;
+pub(crate) mod colour;
 pub mod escape;
 pub(crate) mod number;
 pub(crate) mod parts;

@@ -83,6 +83,11 @@ impl Prefix {
         self.form[..usize::from(self.len)].iter().any(|&code| code < b' ' && code != BLANKS)
     }
 
+    /// It is blanks only.
+    pub(crate) fn is_indent(&self) -> bool {
+        self.len == 0
+    }
+
     /// The lines without their prefixes. Lines that have none stay as they are.
     pub(crate) fn without(&self, lines: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(lines.len());

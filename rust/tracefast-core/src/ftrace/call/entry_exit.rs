@@ -71,6 +71,7 @@ impl<'a> Parser<'a> {
             cpu: header.cpu,
             pid: header.tgid,
             args: narrow(args),
+            context: self.prefix.map(narrow),
             extra: self.flags(start, header).map(narrow),
             head,
             ..OpenCall::default()
@@ -103,8 +104,8 @@ impl<'a> Parser<'a> {
         match pending {
             FirstHalf::Open(_) | FirstHalf::Nothing => {
                 row::join(self.parsed, row, self.format, exit);
-                if let Some(flags) = self.flags(start, header) {
-                    self.parsed.rows.extra[row] = self.view(flags);
+                if let Some(columns) = self.kept(self.prefix, self.flags(start, header)) {
+                    self.parsed.rows.extra[row] = columns;
                     self.parsed.rows.valid[row] |= C::Extra.bit();
                 }
             }
@@ -113,7 +114,7 @@ impl<'a> Parser<'a> {
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
                 let entries = self.parsed.entries.len() as u32;
-                let columns = self.flags(start, header).map(|flags| self.view(flags));
+                let columns = self.kept(self.prefix, self.flags(start, header));
                 self.used = None;
                 self.parsed.deferred.push(Deferred::Resume {
                     tid,
@@ -136,7 +137,7 @@ impl<'a> Parser<'a> {
         let comm = open.comm.or_else(|| self.comm(start, header));
         let time = self.on_clock(header);
         let wide = |(start, end): TextRange| (start as usize, end as usize);
-        let extra = open.extra.map(|extra| self.view(wide(extra)));
+        let extra = self.kept(open.context.map(wide), open.extra.map(wide));
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         let mut valid = C::Line.bit() | C::Name.bit();
@@ -215,7 +216,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn head(&mut self, row: usize, open: &OpenCall) {
         self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
         let wide = |(start, end): TextRange| (start as usize, end as usize);
-        let extra = open.extra.map(|extra| self.view(wide(extra)));
+        let extra = self.kept(open.context.map(wide), open.extra.map(wide));
         let rows = &mut self.parsed.rows;
         let mut valid = C::Line.bit() | C::Name.bit();
         rows.line[row] = open.line;

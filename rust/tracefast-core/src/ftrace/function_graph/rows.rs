@@ -78,7 +78,7 @@ impl Parser<'_> {
         dur: Option<i64>,
     ) {
         let comm = self.comm(start, header);
-        let extra = self.flags(start, header).map(|flags| self.view(flags));
+        let extra = self.kept(self.prefix, self.flags(start, header));
         let columns = LineColumns {
             ts: self.on_clock(header),
             seconds: header.clock != Clock::Ticks,
@@ -112,7 +112,7 @@ impl Parser<'_> {
             tid: line.task.map(|task| task.tid),
             pid: None,
             comm: line.task.map(|task| self.comm_key(start, task)),
-            extra: (!quiet).then(|| self.view(span)),
+            extra: self.kept(self.prefix, (!quiet).then_some(span)),
             dur: line.dur,
         };
         self.what(start, &line.what, &columns);

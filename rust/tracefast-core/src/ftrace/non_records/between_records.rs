@@ -137,7 +137,7 @@ impl Parser<'_> {
         match known {
             NonRecord::Lost { cpu, count } => self.lost((start, end), cpu, count),
             NonRecord::Unknown => match self.format.wrap {
-                Wrap::None => self.unparsed((start, end)),
+                Wrap::None | Wrap::Prefix(_) => self.unparsed((start, end)),
                 Wrap::Page => self.between((start, end)),
                 Wrap::KernelLog => self.used = Some(LineUse::Message),
             },
@@ -173,7 +173,7 @@ impl Parser<'_> {
         let cut = is_cut(line, self.format.width.into()) || default::is_cut(line);
         let foreign = match self.format.wrap {
             _ if cut => true,
-            Wrap::None => false,
+            Wrap::None | Wrap::Prefix(_) => false,
             Wrap::Page => line.trim_ascii_start().starts_with(b"<") || line.ends_with(b"\";"),
             // Each line has the prefix of the kernel's log: its owner is unknown.
             Wrap::KernelLog => true,
@@ -271,6 +271,7 @@ impl Parser<'_> {
 
     fn unparsed(&mut self, line: Span) {
         let args = self.view(line);
+        let extra = self.prefix.map(|prefix| self.view(prefix));
         self.parsed.example(self.line as u64, None, &self.text[line.0..line.1]);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
@@ -278,6 +279,10 @@ impl Parser<'_> {
         rows.args[row] = args;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(extra) = extra {
+            rows.extra[row] = extra;
+            rows.valid[row] |= C::Extra.bit();
+        }
         self.used = Some(LineUse::Unparsed);
     }
 

@@ -14,6 +14,7 @@ use crate::ftrace::record::file_hints::{self, FileHint};
 use crate::ftrace::scan::Span;
 use crate::linux::task_events::{self, TaskEvent};
 use crate::text::block::PAD;
+use crate::text::escape::escape_invalid;
 use crate::text::string_view::{Place, pack_padded};
 
 impl<'a> Parser<'a> {
@@ -132,6 +133,24 @@ impl<'a> Parser<'a> {
         (!quiet).then_some(span)
     }
 
+    /// What is kept as text: the prefix of a pasted log, flags.
+    #[inline]
+    pub(crate) fn kept(&mut self, prefix: Option<Span>, flags: Option<Span>) -> Option<u128> {
+        match (prefix, flags) {
+            (None, None) => None,
+            (None, Some(one)) | (Some(one), None) => Some(self.view(one)),
+            (Some(prefix), Some(flags)) => Some(self.both(prefix, flags)),
+        }
+    }
+
+    #[cold]
+    fn both(&mut self, first: Span, second: Span) -> u128 {
+        let mut both = escape_invalid(&self.text[first.0..first.1]).into_owned();
+        both.push(' ');
+        both.push_str(&escape_invalid(&self.text[second.0..second.1]));
+        self.parsed.side.put(both.as_bytes())
+    }
+
     #[inline]
     pub(crate) fn event(
         &mut self,
@@ -143,8 +162,8 @@ impl<'a> Parser<'a> {
     ) -> usize {
         let row = self.row(start, header);
         let mut valid = C::Kind.bit() | C::Args.bit();
-        if let Some(flags) = self.flags(start, header) {
-            self.parsed.rows.extra[row] = self.view(flags);
+        if let Some(columns) = self.kept(self.prefix, self.flags(start, header)) {
+            self.parsed.rows.extra[row] = columns;
             valid |= C::Extra.bit();
         }
         let args = self.view(text);

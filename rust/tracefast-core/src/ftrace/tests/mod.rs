@@ -32,7 +32,7 @@ fn parse_block(text: &[u8], format: Format, last: bool) -> Log {
     let mut block = Block::from_text(text);
     block.last = last;
     let mut parsed = Parsed::default();
-    Grammar::default().parse(&format, &block, &mut parsed);
+    Grammar::default().parse(&format, &mut block, &mut parsed);
     Log { text: text.to_vec(), parsed }
 }
 

@@ -279,7 +279,7 @@ fn in_blocks(lines: &[Vec<u8>], sizes: &[usize], format: Format) -> Vec<String> 
         }
         let text = lines[at..end].concat();
         let mut log = Log { parsed: Parsed::default(), text };
-        grammar.parse(&format, &Block::from_text(&log.text), &mut log.parsed);
+        grammar.parse(&format, &mut Block::from_text(&log.text), &mut log.parsed);
         stitch.run(&mut log.parsed, &log.text, &wrapped, at as i64);
         show(&log, at);
         at = end;

@@ -11,7 +11,7 @@ use crate::text::block::Block;
 fn run(graph: &mut FunctionStacks, text: &str, line: i64) -> (Parsed, Vec<String>) {
     let format = detect(text.as_bytes()).expect("a log");
     let mut parsed = Parsed::default();
-    Grammar::default().parse(&format, &Block::from_text(text.as_bytes()), &mut parsed);
+    Grammar::default().parse(&format, &mut Block::from_text(text.as_bytes()), &mut parsed);
     graph.run(&mut parsed, text.as_bytes(), line);
     let rows = shown(&parsed);
     (parsed, rows)

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::strace::colour;
 use crate::strace::detect::marks::is_marked;
 use crate::strace::leader::{Delta, Layout, line_layout};
 use crate::strace::line_start::{begins_event, call_name, is_call};
 use crate::text::block::BOM;
+use crate::text::colour;
 use crate::text::number;
 use crate::text::prefix::Prefix;
 
@@ -37,10 +37,7 @@ fn plain(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memmem::find(text, b"\x1b[").is_none() {
         return Cow::Borrowed(text);
     }
-    let mut plain = text.to_vec();
-    let len = colour::strip(&mut plain);
-    plain.truncate(len);
-    Cow::Owned(plain)
+    Cow::Owned(colour::stripped(text))
 }
 
 /// Whether most of the first lines that show an event start with it, or no line shows one.

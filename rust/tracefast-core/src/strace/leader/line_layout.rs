@@ -1,10 +1,10 @@
 //! Finds the columns of a line from the line alone: for lines whose layout is not that of the log,
 //! and to decide whether a line is certainly the start of an event.
 
-use crate::strace::colour;
 use crate::strace::leader::{self, Delta, Layout, Pid, Time};
 use crate::strace::line_start::{call_name, is_call, personality};
 use crate::text::block::LINE_START;
+use crate::text::colour;
 use crate::text::number;
 use crate::text::prefix::Prefix;
 

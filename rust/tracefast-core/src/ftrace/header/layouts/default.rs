@@ -115,9 +115,14 @@ fn anywhere(line: &[u8]) -> Option<Header> {
 }
 
 /// Whether the columns are in the line, whatever is before `-PID`.
-#[cold]
 pub(crate) fn has_columns(line: &[u8]) -> bool {
-    dashes(line).any(|dash| columns(line, dash, (dash, dash)).is_some())
+    columns_end(line).is_some()
+}
+
+/// Where the columns end, whatever is before `-PID`.
+#[cold]
+pub(crate) fn columns_end(line: &[u8]) -> Option<usize> {
+    dashes(line).find_map(|dash| Some(columns(line, dash, (dash, dash))?.payload))
 }
 
 /// Whether a record starts with the line, whose columns end in mid-column behind the processor.

@@ -29,6 +29,28 @@ pub(crate) fn strip(text: &mut [u8]) -> usize {
     to
 }
 
+/// The text without them.
+pub(crate) fn stripped(text: &[u8]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    let len = strip(&mut text);
+    text.truncate(len);
+    text
+}
+
+/// Removes the colours from all lines of `block`. Returns the number of each line that had some, and
+/// how many bytes it lost.
+pub(crate) fn strip_all(block: &mut Block) -> Vec<(u32, u32)> {
+    let mut coloured = Vec::new();
+    let mut start = 0;
+    for (number, line) in block.text().split(|&b| b == b'\n').enumerate() {
+        if memchr::memchr(0x1b, line).is_some() {
+            coloured.push((number as u32, start, start + line.len()));
+        }
+        start += line.len() + 1;
+    }
+    strip_lines(block, &coloured)
+}
+
 /// Removes the colours from `lines` of `block`: number, start, end, in ascending order. Returns the
 /// number of each line and how many bytes it lost.
 pub(crate) fn strip_lines(block: &mut Block, lines: &[(u32, usize, usize)]) -> Vec<(u32, u32)> {
@@ -62,13 +84,6 @@ fn sequence(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn stripped(text: &[u8]) -> Vec<u8> {
-        let mut text = text.to_vec();
-        let len = strip(&mut text);
-        text.truncate(len);
-        text
-    }
 
     #[test]
     fn only_colours_are_removed() {
