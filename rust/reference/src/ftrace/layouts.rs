@@ -83,7 +83,7 @@ fn is_payload(line: &[u8]) -> bool {
 
 /// A line of a stack.
 pub(crate) fn is_frame(line: &[u8]) -> bool {
-    [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
+    line.trim_ascii_start().starts_with(b"=> ")
 }
 
 /// The columns and the payload of every record on a line. A marker with a NUL in it loses its line

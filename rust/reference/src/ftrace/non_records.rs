@@ -29,7 +29,7 @@ pub(crate) fn other(line: &[u8], wrap: Wrap) -> Other {
     }
     match line {
         _ if is_header(line) => Other::Header,
-        [b'#', ..] => Other::Comment,
+        _ if line.trim_ascii_start().starts_with(b"#") => Other::Comment,
         // Around a dump, and in texts.
         _ if is_rule(line) => Other::Comment,
         _ if wrap == Wrap::KernelLog && line.starts_with(b"Dumping ftrace buffer:") => {
@@ -67,6 +67,7 @@ fn is_header(line: &[u8]) -> bool {
     let text = text.trim_matches(' ');
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     is_kernels(&String::from_utf8_lossy(line))
+        || ["# tracer: ", "# entries-in-buffer/"].iter().any(|head| text.starts_with(head))
         || text == "--"
         || text == "TRACE:"
         || text.strip_prefix("cpus=").is_some_and(digits)

@@ -64,6 +64,11 @@ impl Format {
         }
     }
 
+    /// Nothing is around its lines.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.wrap == Wrap::None && self.ends != LineEnds::Blanks && !self.coloured
+    }
+
     /// The part of a line that ftrace wrote: from where to where.
     #[inline]
     pub(crate) fn own(&self, line: &[u8]) -> (usize, usize) {

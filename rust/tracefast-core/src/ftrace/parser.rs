@@ -67,6 +67,7 @@ impl Grammar {
             line: 0,
             record_line: 0,
             bytes: 0,
+            plain: format.is_plain(),
             taken: &taken,
             prefix: None,
             used: None,
@@ -111,6 +112,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) record_line: i64,
     /// Bytes of the current line, its line feed included.
     pub(crate) bytes: u64,
+    /// Nothing is around the lines of this log.
+    pub(crate) plain: bool,
     /// Numbers of lines from here on that lost colours, and how many bytes.
     pub(crate) taken: &'a [(u32, u32)],
     /// The prefix of this line, if it differs from line to line.
@@ -152,12 +155,6 @@ impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
-        if let Some((&(number, bytes), later)) = self.taken.split_first()
-            && i64::from(number) == self.line
-        {
-            self.bytes += u64::from(bytes);
-            self.taken = later;
-        }
         self.used = Some(LineUse::Events);
         // Where a block may start, and only there: see `stacks`.
         if self.format.stacks
@@ -167,11 +164,11 @@ impl Parser<'_> {
         }
         // On any line, as files that are put together have one in the middle.
         let start = start + if self.text[start..end].starts_with(BOM) { BOM.len() } else { 0 };
-        let (from, to) = self.format.own(&self.text[start..end]);
-        if let Wrap::Prefix(prefix) = &self.format.wrap {
-            self.passed_over(prefix, start, start + from);
-        }
-        let (start, end) = (start + from, start + to);
+        let (start, end) = if self.plain {
+            (start, end - usize::from(self.text[start..end].ends_with(b"\r")))
+        } else {
+            self.own(start, end)
+        };
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
             self.records(columns, start, end);
         }
@@ -179,6 +176,22 @@ impl Parser<'_> {
             self.parsed.counts.add_line(used, self.bytes);
         }
         self.line += 1;
+    }
+
+    /// The part of a line that ftrace wrote, where other programs added something to the log.
+    #[cold]
+    fn own(&mut self, start: usize, end: usize) -> Span {
+        if let Some((&(number, bytes), later)) = self.taken.split_first()
+            && i64::from(number) == self.line
+        {
+            self.bytes += u64::from(bytes);
+            self.taken = later;
+        }
+        let (from, to) = self.format.own(&self.text[start..end]);
+        if let Wrap::Prefix(prefix) = &self.format.wrap {
+            self.passed_over(prefix, start, start + from);
+        }
+        (start + from, start + to)
     }
 
     /// Counts the prefix of this line, and notes it if it differs from line to line.
@@ -240,7 +253,9 @@ impl Parser<'_> {
     #[inline]
     fn one(&mut self, start: usize, end: usize, header: &Header) {
         self.flush_lines();
-        self.take_between();
+        if !self.plain {
+            self.take_between();
+        }
         self.time(header);
         let base = start + header.payload;
         if self.seen(start, end, header) {

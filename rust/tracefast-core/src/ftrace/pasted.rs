@@ -6,7 +6,7 @@ use crate::text::colour;
 use crate::text::number;
 use crate::text::prefix::Prefix;
 
-/// How many bytes of a log are searched for a prefix.
+/// How many bytes of a log are searched for a prefix and colours.
 const SEARCHED: usize = 1 << 18;
 
 /// How the first line of a header starts.
@@ -48,9 +48,10 @@ pub(crate) fn prefix(text: &[u8]) -> Option<Prefix> {
 /// the trace may have colours of its own.
 pub(crate) fn uncoloured(text: &[u8]) -> Option<Vec<u8>> {
     let escape = memchr::memmem::Finder::new(b"\x1b[");
-    escape.find(text)?;
+    let start = &text[..text.len().min(SEARCHED)];
+    escape.find(start)?;
     let (mut all, mut around) = (0, 0);
-    for line in lines(text) {
+    for line in lines(start) {
         if let Some(first) = escape.find(line) {
             all += 1;
             around += usize::from(is_around(line, first));

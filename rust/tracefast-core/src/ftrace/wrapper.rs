@@ -4,6 +4,7 @@
 use crate::text::block::BOM;
 use crate::text::number;
 use crate::text::prefix::Prefix;
+use crate::text::stamp;
 
 /// What other programs put around the lines of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +65,8 @@ impl LineEnds {
 
 /// The prefix that the kernel's log has before each line (`ftrace_dump_on_oops`, SysRq-z): its
 /// length. `<4>[   12.345678] `, `[   12.345678][    T1] `, with the host and program of syslog
-/// before it or without.
+/// before it or without; `[Mon Nov 23 14:00:00 2026] ` of `dmesg -T`, or what the journal prints,
+/// which leaves out the kernel's own time: `Nov 23 14:00:00 host kernel: `.
 ///
 /// # Examples
 /// ```
@@ -86,8 +88,14 @@ pub fn kernel_log(line: &[u8]) -> Option<usize> {
         // The longest prefix that syslog writes.
         let name = memchr::memmem::find(&line[..line.len().min(96)], b"kernel: ")?;
         at = name + 8;
+        if line.get(at) != Some(&b'[') {
+            return stamp::syslog(line).or_else(|| stamp::iso(line)).map(|_| at);
+        }
     }
     at = bracketed(line, at, |text| {
+        if is_date(text) {
+            return true;
+        }
         let text = text.trim_ascii_start();
         let (_, whole) = number::digits(text);
         let (_, fraction) = number::digits(text.get(whole + 1..).unwrap_or_default());
@@ -100,6 +108,12 @@ pub fn kernel_log(line: &[u8]) -> Option<usize> {
     });
     at = caller.unwrap_or(at);
     Some(if line.get(at) == Some(&b' ') { at + 1 } else { at })
+}
+
+/// `Mon Nov 23 14:00:00 2026`.
+fn is_date(text: &[u8]) -> bool {
+    let date = text.get(4..19).and_then(stamp::syslog);
+    text.len() == 24 && text[3] == b' ' && text[19] == b' ' && date.is_some()
 }
 
 /// The end of `[…]` at `at`, if `is` accepts its content.
@@ -137,11 +151,25 @@ mod tests {
             ("Nov 21 08:00:00 host kernel: [   12.345678] x", "x"),
             ("[   12.345678] ", ""),
             ("[   12.345678]", ""),
+            ("[Mon Nov 23 14:00:00 2026] x", "x"),
+            ("<4>[Sun Jan  1 00:00:01 2023]  x", " x"),
+            ("Nov 21 08:00:00 host kernel:  x", " x"),
+            ("2026-11-21T08:00:00.123456+0100 host kernel: x", "x"),
         ] {
             let n = kernel_log(line.as_bytes()).unwrap_or_else(|| panic!("a prefix: {line}"));
             assert_eq!(&line[n..], rest, "{line}");
         }
-        for line in ["", "[", "<", "<x>[ 1.000000] ", "[1.0] x", "[ 1.000000", "kernel: x"] {
+        for line in [
+            "",
+            "[",
+            "<",
+            "<x>[ 1.000000] ",
+            "[1.0] x",
+            "[ 1.000000",
+            "kernel: x",
+            "[Mon x] y",
+            "a kernel: x",
+        ] {
             assert_eq!(kernel_log(line.as_bytes()), None, "{line}");
         }
     }

@@ -64,6 +64,8 @@ pub enum Layout {
     Hex,
     /// The blk tracer's `blk_classic`: `DEVICE CPU TIME PID `.
     Classic,
+    /// mmiotrace: the time is within the line.
+    Mmio,
     /// A hypervisor's trace: `[CPU] TIME: `.
     Remote,
     /// The option `nocontext-info`: no columns.
@@ -72,13 +74,14 @@ pub enum Layout {
 
 impl Layout {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Default,
         Self::Latency,
         Self::Verbose,
         Self::Raw,
         Self::Hex,
         Self::Classic,
+        Self::Mmio,
         Self::Remote,
         Self::NoContext,
     ];

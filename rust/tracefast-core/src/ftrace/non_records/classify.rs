@@ -29,6 +29,11 @@ pub(crate) fn classify(line: &[u8]) -> NonRecord {
         Some(b'#') => {
             return if is_known(&line[1..]) { NonRecord::Header } else { NonRecord::Comment };
         }
+        Some(b' ' | b'\t') if line.trim_ascii_start().starts_with(b"#") => {
+            let begins = |words: &[u8]| line.trim_ascii_start().starts_with(words);
+            let known = begins(b"# tracer: ") || begins(b"# entries-in-buffer/");
+            return if known { NonRecord::Header } else { NonRecord::Comment };
+        }
         _ => {}
     }
     let rule = line.trim_ascii();
@@ -102,8 +107,26 @@ fn is_header(line: &[u8]) -> bool {
     if let Some(rest) = line.strip_prefix(b"version = ") {
         return number(rest, b"");
     }
+    // mmiotrace lists versions and devices first.
+    if let Some(rest) = line.strip_prefix(b"VERSION ") {
+        return number(rest, b"");
+    }
+    if let Some(rest) = line.strip_prefix(b"PCIDEV ") {
+        return memchr::memmem::find(rest, b" 0x").is_some();
+    }
     let line = line.trim_ascii();
-    WHOLE.contains(&line)
+    WHOLE.contains(&line) || is_latency(line)
+}
+
+/// What `trace-cmd report -w` prints at the end (`show_wakeup_timings` in `trace-read.c`).
+fn is_latency(line: &[u8]) -> bool {
+    let heads = [&b"Average wakeup latency: "[..], b"Maximum Latency: ", b"Minimum Latency: "];
+    let rest = heads.into_iter().find_map(|head| line.strip_prefix(head));
+    line == b"RT task timings:"
+        || rest.is_some_and(|rest| {
+            let n = rest.iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+            n > 0 && rest[n..].starts_with(b" usecs")
+        })
 }
 
 /// `MARK 12.345678 Lost 5 events.` of mmiotrace.
@@ -144,11 +167,14 @@ fn lost(line: &[u8]) -> Option<NonRecord> {
 /// ```
 /// use tracefast_core::ftrace::is_continuation;
 /// assert!(is_continuation(b" => schedule+0x23/0xa0"));
+/// assert!(is_continuation(b"\t   => schedule+0x23/0xa0"));
 /// assert!(!is_continuation(b"  bash-1 [000] 1.000000: sys_read -> 0x1"));
 /// ```
 #[inline]
 pub fn is_continuation(line: &[u8]) -> bool {
-    [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
+    // Pasted ones may have an indent.
+    let indent = line.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    line[indent..].starts_with(b"=> ")
 }
 
 #[cfg(test)]
@@ -197,6 +223,26 @@ mod tests {
             "--",
         ] {
             assert_eq!(classify(line.as_bytes()), NonRecord::Header, "{line}");
+        }
+        for line in [
+            "  # tracer: nop",
+            "\t# entries-in-buffer/entries-written: 2058/2058   #P:2",
+            "VERSION 20070824",
+            "PCIDEV 0018 8086100e 0b 0xfebc0000 0x0",
+            "Average wakeup latency: 12.345 usecs",
+            "Maximum Latency: 99.001 usecs at timestamp: 321.623902",
+            "Minimum Latency: 2.001 usecs at timestamp: 321.623902",
+            "RT task timings:",
+        ] {
+            assert_eq!(classify(line.as_bytes()), NonRecord::Header, "{line}");
+        }
+        for line in ["  #", "   # a heading", "\t#include"] {
+            assert_eq!(classify(line.as_bytes()), NonRecord::Comment, "{line}");
+        }
+        for line in
+            ["Maximum Latency: unknown", "VERSION two", "PCIDEV", "Average wakeup latency: x"]
+        {
+            assert_eq!(classify(line.as_bytes()), NonRecord::Unknown, "{line}");
         }
         assert_eq!(classify(b"# a heading"), NonRecord::Comment);
         assert_eq!(classify(b"#include"), NonRecord::Comment);

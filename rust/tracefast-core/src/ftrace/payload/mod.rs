@@ -5,6 +5,7 @@ pub(crate) mod function;
 
 use memchr::memmem;
 
+use crate::ftrace::header::layouts::raw_and_hex;
 use crate::ftrace::scan::blanks;
 use crate::text::number;
 
@@ -254,7 +255,7 @@ fn stack(name: &'static [u8], text: &[u8], from: usize) -> Payload {
     Payload::Stack { name, frame: (if framed { start } else { text.len() }, text.len()) }
 }
 
-/// Whose record without a name of an event this is: `254,0    Q  RA 8 + 8 [dd]` of blk,
+/// Whose record without a name of an event this is: a line of mmiotrace, the columns of osnoise, `254,0    Q  RA 8 + 8 [dd]` of blk,
 /// `#1 inner/outer(us): 3/4 …` of hwlat, `#1 context irq timer_latency 9 ns` of timerlat,
 /// `1:120:S ==> [000]    2:120:R …` and `1:120:S   + [000] …` of wakeup.
 fn tracer(text: &[u8]) -> Option<&'static [u8]> {
@@ -268,7 +269,13 @@ fn tracer(text: &[u8]) -> Option<&'static [u8]> {
             _ => None,
         };
     }
+    if raw_and_hex::mmio(text).is_some() {
+        return Some(b"mmiotrace");
+    }
     let (_, n) = number::digits(text);
+    if n > 0 && is_osnoise(text) {
+        return Some(b"osnoise");
+    }
     let (_, m) = number::digits(text.get(n + 1..)?);
     if n == 0 || m == 0 {
         return None;
@@ -286,6 +293,21 @@ fn tracer(text: &[u8]) -> Option<&'static [u8]> {
         }
         _ => None,
     }
+}
+
+/// `1000000        190  99.98100       9     18      0   1007     18      1`: the columns of
+/// `trace_osnoise_print` in `kernel/trace/trace_output.c`, the third of which has five decimals.
+fn is_osnoise(text: &[u8]) -> bool {
+    let mut words = text.split(|&b| b == b' ').filter(|word| !word.is_empty());
+    let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+    let is_ratio = |word: &[u8]| {
+        word.iter().position(|&b| b == b'.').is_some_and(|at| {
+            word.len() == at + 6 && is_number(&word[..at]) && is_number(&word[at + 1..])
+        })
+    };
+    let whole = words.by_ref().take(2).filter(|word| is_number(word)).count() == 2
+        && words.next().is_some_and(is_ratio);
+    whole && words.clone().count() >= 5 && words.all(is_number)
 }
 
 /// Names of events are words; those of functions that print may have suffixes.
@@ -411,6 +433,11 @@ mod tests {
             ("  8,16   m   N cfq1234 put_queue", "blk"),
             ("#1 inner/outer(us):   11/12   ts:1581527483.343962693 count:6", "hwlat"),
             ("#1  context    irq timer_latency       932 ns", "timerlat"),
+            ("1000000        190  99.98100       9     18      0   1007     18      1", "osnoise"),
+            (
+                "190300000    1000000   99.99980       9     18      0   1007     18      1",
+                "osnoise",
+            ),
             ("     0:120:R ==> [000]   1234:100:R kworker", "context_switch"),
             ("  1234:100:S   + [000]   5678:120:R bash", "wakeup"),
         ] {
@@ -421,7 +448,19 @@ mod tests {
                 other => panic!("{text}: {other:?}"),
             }
         }
-        for text in ["254,0", "254", "#1", "# 1", "1:2", "1:2:S", "1:2:S x", "Unknown type 1"] {
+        for text in [
+            "1 2 3.4 5",
+            "1 2 99.98100",
+            "1 2 99.98100 x",
+            "254,0",
+            "254",
+            "#1",
+            "# 1",
+            "1:2",
+            "1:2:S",
+            "1:2:S x",
+            "Unknown type 1",
+        ] {
             assert!(matches!(parse(text.as_bytes()), Payload::Nameless { .. }), "{text}");
         }
     }

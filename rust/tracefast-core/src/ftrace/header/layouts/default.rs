@@ -241,7 +241,9 @@ fn columns(line: &[u8], dash: usize, comm: (usize, usize)) -> Option<Header> {
 /// The name before `dash`. Names of a file and of a trace instance may precede its column.
 #[inline]
 fn comm(line: &[u8], dash: usize) -> Option<(usize, usize)> {
-    let start = blanks(&line[..dash], 0);
+    // The kernel's own lines start with a blank: no name is as long as its column.
+    let tabs = line.first() == Some(&b'\t');
+    let start = if tabs { indent(&line[..dash]) } else { blanks(&line[..dash], 0) };
     if dash - start <= COMM {
         return Some((start, dash));
     }
@@ -252,15 +254,20 @@ fn comm(line: &[u8], dash: usize) -> Option<(usize, usize)> {
 /// A longer name than the kernel keeps: systrace puts in the whole names of processes (its
 /// `fix_thread_names`).
 fn long(line: &[u8], dash: usize) -> Option<(usize, usize)> {
-    let name = line[..dash].rsplit(|&b| b == b' ').next()?;
+    let name = line[..dash].rsplit(|b| matches!(b, b' ' | b'\t')).next()?;
     let start = dash - name.len();
     let whole = name.len() > COMM && !name.iter().any(|b| matches!(b, b'"' | b'(' | b'='));
     (whole && are_names(&line[..start])).then_some((start, dash))
 }
 
+/// Blanks and tabs at the start.
+fn indent(text: &[u8]) -> usize {
+    text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
+}
+
 /// Names of an instance or of a file, each with a colon, are all that is before a record.
-fn are_names(text: &[u8]) -> bool {
-    let mut words = text.split(|&b| b == b' ').filter(|word| !word.is_empty());
+pub(crate) fn are_names(text: &[u8]) -> bool {
+    let mut words = text.split(|b| matches!(b, b' ' | b'\t')).filter(|word| !word.is_empty());
     words.all(|word| word.ends_with(b":"))
 }
 
@@ -431,6 +438,18 @@ mod tests {
         ] {
             assert_eq!(parse(line.as_bytes()), None, "{line}");
         }
+    }
+
+    #[test]
+    fn tabs_before_a_name_are_blanks() {
+        // An editor makes them of the kernel's blanks.
+        assert_eq!(comm("\t    bash-2101    [001] d..2.  2881.878957: x: y"), "bash");
+        assert_eq!(
+            comm("\t\tcom.android.systemui-2101 [001] 2881.878957: x: y"),
+            "com.android.systemui"
+        );
+        assert_eq!(comm("           a\tb c-2101    [001] d..2.  2881.878957: x: y"), "a\tb c");
+        assert_eq!(comm("            \ta c-2101    [001] d..2.  2881.878957: x: y"), "\ta c");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The columns of the option `latency-format` (`trace_print_lat_context` in
 //! `kernel/trace/trace_output.c`), with and without `verbose`, and of `trace-cmd report -l`.
 
+use crate::ftrace::header::layouts::default::are_names;
 use crate::ftrace::header::numbers::{after_colon, number, timestamp};
 use crate::ftrace::header::{Clock, Header, Layout};
 use crate::ftrace::scan::blanks;
@@ -69,12 +70,13 @@ fn flags_end(line: &[u8], at: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// After the name of an instance or a file, `NAME: `, with which trace-cmd starts a line. Names of
-/// commands are aligned to eight bytes after it.
+/// After the names of a file and an instance, `NAME: `, with which trace-cmd starts a line. Names of
+/// commands are aligned to eight bytes after them.
 fn named(text: &[u8]) -> Option<usize> {
     let column = text.len().checked_sub(8)?;
     let name = text[..column].strip_suffix(b": ")?;
-    (!name.is_empty() && !name.contains(&b' ')).then_some(column)
+    let before = name.iter().rposition(|&b| b == b' ').map_or(0, |at| at + 1);
+    (before < name.len() && are_names(&name[..before])).then_some(column)
 }
 
 /// `25321us :`, `25321us!:`, `17:`, `321.623902:`; then the position of the colon.
@@ -193,6 +195,10 @@ mod tests {
             (
                 "rvlay:     bash-29843   1-0x0 30010.596487: x: y",
                 ("bash", 29843, 1, "-0x0", 30_010_596_487_000, Clock::Uptime, "x: y"),
+            ),
+            (
+                "a.dat: rvlay:     bash-29843   1d..2.30010596487011: x: y",
+                ("bash", 29843, 1, "d..2.", 30_010_596_487_011, Clock::Ticks, "x: y"),
             ),
             (
                 "rvlay:     bash-29843   1d..2.30010596487011: x: y",

@@ -44,6 +44,7 @@ fn other(line: &[u8], usual: Layout) -> Option<Header> {
         Layout::Raw if !digit => None,
         Layout::Hex if !hex => None,
         Layout::Classic if !digit && first != b' ' => None,
+        Layout::Mmio if !matches!(first, b'R' | b'W' | b'M' | b'U') => None,
         Layout::Remote if first != b'[' => None,
         Layout::NoContext => is_call(line).then(no_context),
         _ => only(line, layout).filter(|header| {
@@ -64,6 +65,7 @@ fn only(line: &[u8], layout: Layout) -> Option<Header> {
         Layout::Raw => raw_and_hex::raw(line),
         Layout::Hex => raw_and_hex::hex(line),
         Layout::Classic => raw_and_hex::classic(line),
+        Layout::Mmio => raw_and_hex::mmio(line),
         Layout::Remote => raw_and_hex::remote(line),
         Layout::NoContext => is_payload(line).then(no_context),
     }
@@ -102,8 +104,10 @@ fn is_payload(line: &[u8]) -> bool {
         Payload::Marker { .. } => true,
         // A single word may be anything.
         Payload::Function { rest, .. } => rest.0 < rest.1,
-        // The columns of `blk_classic` start like the payload of blk.
-        Payload::Tracer { .. } => raw_and_hex::classic(line).is_none(),
+        // The columns of `blk_classic` start like the payload of blk, those of mmiotrace have a time.
+        Payload::Tracer { .. } => {
+            raw_and_hex::classic(line).is_none() && raw_and_hex::mmio(line).is_none()
+        }
         _ => matches!(classify(line), NonRecord::Unknown),
     }
 }
@@ -132,6 +136,9 @@ mod tests {
             (Layout::Hex, "00000835 00000001 0000029efd5f1da1 type: 839"),
             (Layout::Classic, "254,0    0  3068.686402651 25219  Q  RA 29947752 + 16 [dd]"),
             (Layout::Remote, "[003]\t   12.345678: hyp_enter: id=1"),
+            (Layout::Mmio, "R 4 3068.686402 1 0xfee00030 0x50014 0x0 0"),
+            (Layout::Mmio, "MAP 3068.686402 1 0xfee00000 0xf8010000 0x1000 0x0 0"),
+            (Layout::Mmio, "MARK 3068.686402 before the module is loaded"),
             (Layout::NoContext, "sys_write -> 0x2"),
         ] {
             for usual in Layout::ALL {
@@ -143,8 +150,17 @@ mod tests {
 
     #[test]
     fn numbers_are_no_columns() {
-        for line in ["1 2 3 four", "00000001 00000002 0000000000000003 x", "sys_read", "[1] 2", ""]
-        {
+        for line in [
+            "1 2 3 four",
+            "00000001 00000002 0000000000000003 x",
+            "sys_read",
+            "[1] 2",
+            "",
+            "R 4 5",
+            "MAP 1 2",
+            "MARK 1.000001 Lost 5 events.",
+            "MARK x",
+        ] {
             assert_eq!(parse(line.as_bytes(), Layout::Default), None, "{line}");
         }
         assert!(parse(b"1 2 3 four", Layout::Raw).is_some());

@@ -2,6 +2,7 @@
 
 use crate::ftrace::header::numbers::{after_colon, number, timestamp};
 use crate::ftrace::header::{Clock, Header, Layout};
+use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::scan::blanks;
 
 /// `PID CPU NANOSECONDS PAYLOAD`.
@@ -79,6 +80,32 @@ pub(crate) fn remote(line: &[u8]) -> Option<Header> {
         time,
         clock,
         payload: after_colon(line, colon),
+        ..Header::EMPTY
+    })
+}
+
+/// mmiotrace (`kernel/trace/trace_mmiotrace.c`), whose lines have a time and no other columns:
+/// `R 4 TIME 1 0xfee00030 …`, `W 4 TIME …`, `UNKNOWN TIME …`, `MAP TIME …`, `UNMAP TIME …`, and
+/// `MARK TIME ` with a text.
+pub(crate) fn mmio(line: &[u8]) -> Option<Header> {
+    let word = line.iter().take(8).take_while(|b| b.is_ascii_uppercase()).count();
+    let at = match &line[..word] {
+        b"R" | b"W" => number(line, one_blank(line, word)?)?.1,
+        b"MAP" | b"UNMAP" | b"UNKNOWN" | b"MARK" => word,
+        _ => return None,
+    };
+    let (time, clock, end) = timestamp(line, one_blank(line, at)?)?;
+    let rest = &line[one_blank(line, end)?..];
+    let told = if line.starts_with(b"MARK") {
+        // A note of lost events is no mark.
+        !matches!(classify(line), NonRecord::Lost { .. })
+    } else {
+        number(rest, 0).is_some() && memchr::memmem::find(rest, b" 0x").is_some()
+    };
+    (clock == Clock::Uptime && told).then_some(Header {
+        layout: Layout::Mmio,
+        time,
+        clock,
         ..Header::EMPTY
     })
 }
