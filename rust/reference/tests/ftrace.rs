@@ -161,7 +161,9 @@ fn is_ftrace(path: &Path) -> bool {
     };
     // function_graph is held against simulated tasks instead.
     let graph = ["graph", "irqsoff", "function-trace-cmd"].iter().any(|part| name.contains(part));
-    ftrace && !graph
+    // The reference knows neither indents and dates before lines, nor mmiotrace.
+    let other = ["indents", "kernel-log-dates", "mmiotrace"];
+    ftrace && !graph && !other.iter().any(|part| name.contains(part))
 }
 
 /// Reads every log under the folder that `TRACEFAST_LOGS` names in both ways, and shows every line
