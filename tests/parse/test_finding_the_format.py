@@ -120,3 +120,20 @@ def test_containers_and_encodings_have_names(tmp_path):
         assert "this is text in UTF-16" in str(error)
         name = {"utf-16": "UTF-16"}.get(encoding, encoding.upper().replace("-LE", "LE"))
         assert error.hint.startswith(f"convert it: iconv -f {name.replace('-BE', 'BE')} -t UTF-8")
+
+
+@pytest.mark.parametrize("block_bytes", [64, 262_144])
+def test_two_logs_in_one_file_are_named(tmp_path, block_bytes):
+    """A file has one format; lines of the other are not read, and the report says so."""
+    records = [line for line in RECORDS.splitlines(keepends=True) if "[00" in line][:3]
+    page = f"# Issue\n\n```\n{CALLS * 3}```\nand\n```\n{''.join(records)}```\n"
+    (tmp_path / "log").write_text(page)
+    report = tf.parse(tmp_path / "log", None, block_bytes=block_bytes)
+    assert (report.format, report.kinds["syscall"]) == ("strace", 9)
+    assert report.oddities["other_format"] == 3
+    assert [
+        f"{tmp_path}/log: two logs in one file: 3 lines look like ftrace's" in text
+        for text in report.warnings
+    ] == [True]
+    (tmp_path / "log").write_text(CALLS)
+    assert tf.parse(tmp_path / "log", None).warnings == []

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
+use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
+use crate::events::vocabulary::EventKind;
 use crate::ftrace::{self, Machine};
 use crate::strace;
 use crate::text::block::{Block, OWN_START};
 use crate::text::parts::{PART, parts};
-use crate::text::typeset;
+use crate::text::{string_view, typeset};
 
 // Lines of merged logs have a prefix before what a line of strace is recognized by.
 const _: () = assert!(strace::leader::line_layout::LOOK + strace::task_prefix::PREFIX <= OWN_START);
@@ -44,6 +47,9 @@ impl Grammar {
         match format {
             Format::Strace(format) => self.strace.parse(format, block, parsed),
             Format::Ftrace(format) => self.ftrace.parse(format, block, parsed),
+        }
+        if parsed.counts.lines(LineUse::Unparsed) > 0 {
+            parsed.oddities.other_format += format.lines_of_other(block.text(), parsed);
         }
         parsed.find_model_rows();
     }
@@ -117,6 +123,26 @@ impl Format {
             Some(Self::Ftrace(_)) => false,
         };
         damaged.then(|| typeset::described(text))
+    }
+
+    /// How many lines that were not understood look like those of the other format.
+    #[cold]
+    fn lines_of_other(&self, text: &[u8], parsed: &Parsed) -> u64 {
+        let rows = &parsed.rows;
+        // A row whose kind is not known yet has what another block left there.
+        let unparsed = |row: &usize| {
+            rows.has(*row, C::Kind)
+                && rows.has(*row, C::Args)
+                && rows.kind[*row] == EventKind::Unparsed as u8
+        };
+        let is_other = |row: &usize| {
+            let line = string_view::unpack(&rows.args[*row], text, &parsed.side.bytes);
+            match self {
+                Self::Strace(_) => ftrace::likeness(line) > 0,
+                Self::Ftrace(_) => strace::is_event(line.trim_ascii_end()),
+            }
+        };
+        (0..rows.len).filter(unparsed).filter(is_other).count() as u64
     }
 
     /// The format to parse with if no line is recognized but the user names the format.

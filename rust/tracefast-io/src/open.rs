@@ -85,7 +85,17 @@ pub(crate) fn warnings(counts: &RunCounts) -> Vec<String> {
     let empty = counts.sources.iter().filter(|source| source.counts.bytes == 0);
     let mut out: Vec<String> =
         empty.map(|source| format!("{}: the log is empty", source.name)).collect();
-    if counts.total.rows() == 0 && out.len() < counts.sources.len() {
+    let mixed = counts.sources.iter().filter(|source| source.counts.oddities.other_format > 0);
+    out.extend(mixed.map(|source| {
+        let other = if source.format == "strace" { "ftrace" } else { "strace" };
+        let lines = source.counts.oddities.other_format;
+        format!(
+            "{}: two logs in one file: {lines} lines look like {other}'s and were not read; put \
+             them into a file of their own",
+            source.name
+        )
+    }));
+    if counts.total.rows() == 0 && counts.sources.iter().any(|source| source.counts.bytes > 0) {
         out.push("no event was found".to_owned());
     }
     out

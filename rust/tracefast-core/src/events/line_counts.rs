@@ -100,6 +100,8 @@ pub struct Oddities {
     pub lost_values: u64,
     /// Logs that end within a call.
     pub cut_ends: u64,
+    /// Lines that were not understood, but look like the other format's: two logs in one file.
+    pub other_format: u64,
     /// Records on the line of the record before them: there are that many more rows than lines of
     /// events.
     pub shared_lines: u64,
@@ -111,7 +113,7 @@ pub struct Oddities {
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 10] {
+    pub fn fields(&self) -> [(&'static str, u64); 11] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
@@ -120,6 +122,7 @@ impl Oddities {
             ("prefixes", self.prefixes),
             ("lost_values", self.lost_values),
             ("cut_ends", self.cut_ends),
+            ("other_format", self.other_format),
             ("shared_lines", self.shared_lines),
             ("impossible_durations", self.impossible_durations),
             ("impossible_cpu_times", self.impossible_cpu_times),
@@ -136,6 +139,7 @@ impl Oddities {
             prefixes: count("prefixes"),
             lost_values: count("lost_values"),
             cut_ends: count("cut_ends"),
+            other_format: count("other_format"),
             shared_lines: count("shared_lines"),
             impossible_durations: count("impossible_durations"),
             impossible_cpu_times: count("impossible_cpu_times"),
@@ -157,6 +161,7 @@ impl Oddities {
             prefixes,
             lost_values,
             cut_ends,
+            other_format,
             shared_lines,
             impossible_durations,
             impossible_cpu_times,
@@ -168,6 +173,7 @@ impl Oddities {
         self.prefixes += prefixes;
         self.lost_values += lost_values;
         self.cut_ends += cut_ends;
+        self.other_format += other_format;
         self.shared_lines += shared_lines;
         self.impossible_durations += impossible_durations;
         self.impossible_cpu_times += impossible_cpu_times;

@@ -85,6 +85,6 @@ pub mod task_prefix;
 
 pub use call::row::{abandon, finish};
 pub use detect::detect;
-pub(crate) use detect::{are_typeset, likeness};
+pub(crate) use detect::{are_typeset, is_event, likeness};
 pub use format::Format;
 pub use parser::Grammar;

@@ -8,7 +8,7 @@ mod recording;
 mod seeks;
 pub mod traced_calls;
 
-pub(crate) use crate::strace::detect::pasted::{are_typeset, likeness};
+pub(crate) use crate::strace::detect::pasted::{are_typeset, is_event, likeness};
 
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;

@@ -62,7 +62,7 @@ pub(crate) fn are_typeset(text: &[u8], plain: &[u8]) -> bool {
 
 /// Whether an event of strace starts the text, with its columns or without, that no other program
 /// prints.
-fn is_event(text: &[u8]) -> bool {
+pub(crate) fn is_event(text: &[u8]) -> bool {
     let Some((layout, at)) = line_layout::layout_of(text) else { return false };
     let rest = &text[at..];
     if !begins_event(rest) || is_indented_pid(layout, text) {
