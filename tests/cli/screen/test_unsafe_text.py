@@ -203,9 +203,7 @@ def test_reports_and_explanations_of_hostile_lines(run, tmp_path):
     ran = run("parse", "evil\x1b[31m\u202e.strace", "-o", "\x1b[31m.parquet", "-v", text=False)
     assert ran.returncode == 0
     assert not bad(ran.stderr.decode())
-    assert (
-        rb"\33[31m.parquet: 8 events" in ran.stderr or rb"\33[31m.parquet: 9 events" in ran.stderr
-    )
+    assert rb"\33[31m.parquet: 7 events from 9 lines" in ran.stderr
     for form in ("text", "csv", "json", "ndjson"):
         ran = run("parse", "evil\x1b[31m\u202e.strace", "--explain", "--format", form, text=False)
         assert ran.returncode == 0
