@@ -93,15 +93,14 @@ fn lines(part: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// A text in two bytes per character, and the command that converts it.
 fn encoding(text: &[u8]) -> Option<(&'static str, &'static str)> {
     let start = &text[..text.len().min(256)];
-    let zeros = |odd: usize| {
-        let bytes = start.iter().skip(odd).step_by(2);
-        bytes.len() > 1 && bytes.filter(|&&byte| byte != 0).count() * 4 <= start.len() / 2
-    };
+    let others = |odd: usize| start.iter().skip(odd).step_by(2).filter(|&&byte| byte != 0).count();
+    let zeros = |odd: usize| start.len() > 2 && others(odd) * 4 <= start.len() / 2;
+    let full = |odd: usize| others(odd) * 8 >= start.len() / 2 * 7;
     let hint = if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
         "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"
-    } else if zeros(1) && !zeros(0) {
+    } else if zeros(1) && full(0) {
         "convert it: iconv -f UTF-16LE -t UTF-8 FILE > NEW"
-    } else if zeros(0) && !zeros(1) {
+    } else if zeros(0) && full(1) {
         "convert it: iconv -f UTF-16BE -t UTF-8 FILE > NEW"
     } else {
         return None;
@@ -120,6 +119,10 @@ fn container(text: &[u8]) -> Option<(&'static str, &'static str)> {
             "record the same events with trace-cmd record -e EVENT, and print them with trace-cmd \
              report",
         ));
+    }
+    // The magic of tar(5), at its place in the first header.
+    if text.get(257..262) == Some(b"ustar") {
+        return Some(("an archive of files", "unpack it (tar xf FILE), and give the logs in it"));
     }
     is_json(text).then_some((
         "JSON",
@@ -321,6 +324,7 @@ mod tests {
             ("{\"log\": \"close(3) = 0\\n\"}", "JSON"),
             ("[\n  {\"ph\": \"X\"}\n]", "JSON"),
             ("c\0l\0o\0s\0e\0", "text in UTF-16"),
+            ("\0c\0l\0o\0s\0e", "text in UTF-16"),
         ] {
             assert_eq!(what(text), Some(expected), "{text}");
             let behind = format!("{}{text}\n", "some text\n".repeat(300));
@@ -329,6 +333,15 @@ mod tests {
                 assert_eq!(line, Some(301), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn archives_have_a_name() {
+        let mut header = [0; 512];
+        header[..9].copy_from_slice(b"a/log.txt");
+        header[257..262].copy_from_slice(b"ustar");
+        let text = [&header[..], b"close(3) = 0\n"].concat();
+        assert_eq!(recognize(&text).map(|found| found.what), Some("an archive of files"));
     }
 
     #[test]
@@ -346,6 +359,8 @@ mod tests {
             "$cb->($chunk) while length($chunk = $self->read(1));\n".to_owned(),
             "@@ -1,3 +1,4 @@\n@user: hello\n".to_owned(),
             "\0\0\0\0\0\0".to_owned(),
+            // The start of a program, or of an archive.
+            format!("abcdefghijklmnop{}a\0b\0c\0", "\0".repeat(84)),
             String::new(),
         ] {
             assert_eq!(what(&text), None, "{text}");

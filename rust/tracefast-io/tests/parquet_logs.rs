@@ -18,7 +18,7 @@ use tracefast_io::read::BatchStream;
 const BATCH: usize = 512;
 const GROUP: usize = 3;
 
-/// The suffixes of files in `tests/data` that are not logs.
+/// The suffixes of files in `tests/data` that are not logs; nor are archives of them.
 const NO_LOGS: [&str; 8] = ["c", "gz", "json", "md", "ndjson", "py", "sh", "txt"];
 
 /// Every log below a folder.
@@ -28,7 +28,7 @@ fn below(folder: &Path, logs: &mut Vec<PathBuf>) {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if path.is_dir() {
             below(&path, logs);
-        } else if !NO_LOGS.contains(&ending) {
+        } else if !NO_LOGS.contains(&ending) && !path.to_string_lossy().contains(".tar.") {
             logs.push(path);
         }
     }
