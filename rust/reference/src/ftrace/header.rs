@@ -78,6 +78,10 @@ fn around(line: &[u8], at: usize) -> Option<Header> {
 /// The name in the text before `-PID`, which aligns it to `width` bytes. trace-cmd puts the names
 /// of the file and the buffer before it, or blanks.
 pub(crate) fn name_of(text: &[u8], width: usize) -> Option<&[u8]> {
+    // Text that was pasted has tabs before it.
+    let pasted = width == WIDTH && text.first() == Some(&b'\t');
+    let indent = text.iter().take_while(|&&b| pasted && matches!(b, b' ' | b'\t')).count();
+    let text = &text[indent..];
     let prefix = &text[..text.len().saturating_sub(width)];
     let words: Vec<&[u8]> = prefix.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
     let named = words.len() <= 2

@@ -66,7 +66,10 @@ enum Line {
     Records(Vec<(Header, Payload)>),
     /// The end of a record is missing.
     Cut,
-    Frame,
+    /// `cut`: it may be that, too, where no stack is open.
+    Frame {
+        cut: bool,
+    },
     Other(Other),
 }
 
@@ -202,7 +205,7 @@ impl Reader<'_> {
                 LineUse::Message
             }
             Line::Other(Other::Blank) => LineUse::Blank,
-            Line::Other(Other::Text | Other::Comment) | Line::Frame
+            Line::Other(Other::Text | Other::Comment) | Line::Frame { .. }
                 if self.goes_on(place, line, text) =>
             {
                 LineUse::Continuation
@@ -216,18 +219,18 @@ impl Reader<'_> {
                 LineUse::Header
             }
             // Of another part of the kernel.
-            Line::Frame if self.wrap == Wrap::KernelLog => {
+            Line::Frame { .. } if self.wrap == Wrap::KernelLog => {
                 self.open = None;
                 LineUse::Message
             }
             // Of the page around the trace.
-            Line::Other(Other::Text) | Line::Frame | Line::Cut
+            Line::Other(Other::Text) | Line::Frame { .. } | Line::Cut
                 if self.wrap == Wrap::Page && !self.trace.contains(&place.last) =>
             {
                 self.open = None;
                 LineUse::Header
             }
-            Line::Other(Other::Text) | Line::Frame | Line::Cut => {
+            Line::Other(Other::Text) | Line::Frame { .. } | Line::Cut => {
                 self.open = None;
                 self.reading.rows.push(Row {
                     line: place.first,
@@ -244,7 +247,10 @@ impl Reader<'_> {
     fn goes_on(&mut self, place: &Place, line: &Line, text: &[u8]) -> bool {
         let Some(open) = &mut self.open else { return false };
         let row = &mut self.reading.rows[open.row];
-        let frame = matches!(line, Line::Frame);
+        let (frame, cut) = match line {
+            Line::Frame { cut } => (true, *cut),
+            _ => (false, false),
+        };
         match (&open.stack, open.text) {
             (Some(before), _) if frame => {
                 // No text follows a stack.
@@ -259,7 +265,7 @@ impl Reader<'_> {
                 true
             }
             // Lines of the kernel's log are not one text.
-            (_, Some(start)) if self.wrap != Wrap::KernelLog => {
+            (_, Some(start)) if self.wrap != Wrap::KernelLog && !cut => {
                 // Lines that look like frames after it belong to it.
                 open.stack = None;
                 let text = &self.log[start..place.end];
@@ -384,18 +390,17 @@ fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
     if !records.is_empty() {
         return Line::Records(records);
     }
-    if layouts::is_frame(text) {
-        return Line::Frame;
-    }
     let cut = header::has_columns(text) || (what == Other::Text && header::is_cut(text));
     // A tag, the end of a string in a script.
     let tag = text.trim_ascii_start().starts_with(b"<") || text.ends_with(b"\";");
     let of_page = wrap == Wrap::Page && tag;
     let cut = cut || is_cut(text, width) || text.starts_with(b"^C") || of_page;
-    if wrap != Wrap::KernelLog && cut {
-        return Line::Cut;
+    let cut = wrap != Wrap::KernelLog && cut;
+    match what {
+        _ if layouts::is_frame(text) => Line::Frame { cut },
+        _ if cut => Line::Cut,
+        what => Line::Other(what),
     }
-    Line::Other(what)
 }
 
 /// The line starts as a record does, with a name and a pid in their columns.

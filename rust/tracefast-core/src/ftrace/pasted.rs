@@ -1,7 +1,7 @@
 //! Finds what other programs put before each line of a pasted log.
 
 use crate::ftrace::header::COMM;
-use crate::ftrace::header::layouts::default;
+use crate::ftrace::header::layouts::{default, latency};
 use crate::text::colour;
 use crate::text::number;
 use crate::text::prefix::Prefix;
@@ -97,7 +97,9 @@ fn starts_lines(text: &[u8]) -> bool {
     let records = lines(text).filter(|line| memchr::memchr(b'[', line).is_some());
     let (all, known) = records.take(RECORDS).fold((0, 0), |(all, known), line| {
         let aligned = COLUMNS.into_iter().any(|column| is_aligned(line, column));
-        (all + 1, known + usize::from(aligned))
+        // Its text may look like a record.
+        let whole = aligned || latency::parse(line).is_some();
+        (all + 1, known + usize::from(whole))
     });
     known * 2 >= all
 }
@@ -157,6 +159,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn text_of_a_record_that_looks_like_one_is_no_record_behind_a_prefix() {
+        let line = "    bash-7       0..... 2881878957000: irq_handler_entry:   irq=4 name=x-1 [000] 1.0: y";
+        assert_eq!(prefix(line.as_bytes()), None);
     }
 
     #[test]

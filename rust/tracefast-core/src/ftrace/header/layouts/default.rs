@@ -140,7 +140,8 @@ pub(crate) fn is_cut(line: &[u8]) -> bool {
 /// A part of the flags and the time.
 fn is_part(text: &[u8]) -> bool {
     let mut words = text.split(|&b| b == b' ').filter(|word| !word.is_empty());
-    let flags = |word: &[u8]| flags_start(word[0]) && word.iter().all(|&b| FLAGS[usize::from(b)]);
+    let flags =
+        |word: &[u8]| flags_start(word[0]) && word[1..].iter().all(|&b| FLAGS[usize::from(b)]);
     let time = |word: &[u8]| word.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b':'));
     let [first, second, third] = [words.next(), words.next(), words.next()];
     third.is_none()
@@ -465,9 +466,12 @@ mod tests {
             assert_eq!(parse(line.as_bytes()), None, "{line}");
             assert!(has_columns(line.as_bytes()), "{line}");
         }
-        for line in
-            ["Binder:290-17  (  290) [002] ...1   123.4", "bash-2101 [001]", "bash-7 [1] ..."]
-        {
+        for line in [
+            "Binder:290-17  (  290) [002] ...1   123.4",
+            "bash-2101 [001]",
+            "bash-7 [1] ...",
+            "x-12 [000]-",
+        ] {
             assert!(is_cut(line.as_bytes()), "{line}");
         }
         for line in ["see foo-7 in file.c", "x-7 [1] the second word", "[001] 12.5", "x-7 [1"] {
