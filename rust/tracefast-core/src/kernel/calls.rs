@@ -72,7 +72,7 @@ impl Kernel {
             head.detail.and_then(|at| block.side.details.get(at as usize))
         {
             let fds = fds.clone();
-            pending.message = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
+            pending.send(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
         match head.op {
             Op::Submit => pending.unseen = self.submit(task, head.flags).map(Box::new),
@@ -301,7 +301,7 @@ impl Kernel {
                 self.postpone(task);
                 self.freed();
             }
-        } else if made_up && let Some(number) = pending.and_then(|pending| pending.message) {
+        } else if made_up && let Some(number) = pending.and_then(|pending| pending.message()) {
             self.unsend(number);
         }
         if BEGUN {

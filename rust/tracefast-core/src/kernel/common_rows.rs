@@ -295,7 +295,7 @@ impl Kernel {
     fn common_exit_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         let fd = block.rows.fd[row];
         let plain = |pending: &mut Pending| {
-            pending.message.is_none()
+            pending.message().is_none()
                 && pending.held[0].is_some_and(|held| held.fd == fd && !held.switches)
         };
         if !self.tasks.pending(task).is_some_and(plain) {

@@ -1,5 +1,6 @@
 //! System calls whose halves are in different blocks, joined in the order of the blocks.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -56,23 +57,52 @@ struct Call {
     line: i64,
     name: Arc<str>,
     comm: Option<Arc<str>>,
-    args: Vec<u8>,
-    extra: Option<Box<[u8]>>,
+    text: HeadText,
     /// The block that left it open.
-    block: u64,
+    block: u32,
+}
+
+/// The text of a call: its arguments, and what `extra` shows.
+#[derive(Debug)]
+struct HeadText {
+    /// Both, one behind the other: one piece of memory for each call.
+    text: Box<[u8]>,
+    /// How long the arguments are.
+    args: u32,
+    has_extra: bool,
+}
+
+impl HeadText {
+    fn new(args: &[u8], extra: Option<&[u8]>) -> Self {
+        let text = [args, extra.unwrap_or_default()].concat().into_boxed_slice();
+        Self { text, args: args.len() as u32, has_extra: extra.is_some() }
+    }
+
+    fn args(&self) -> &[u8] {
+        &self.text[..self.args as usize]
+    }
+
+    fn extra(&self) -> Option<&[u8]> {
+        self.has_extra.then(|| &self.text[self.args as usize..])
+    }
+
+    /// The arguments go on.
+    fn extend_args(&mut self, more: &[u8]) {
+        *self = Self::new(&[self.args(), more].concat(), self.extra());
+    }
 }
 
 /// Open calls, at most one for each task.
 #[derive(Debug, Default)]
 pub(crate) struct UnfinishedCalls {
-    tasks: HashMap<i64, u32>,
+    tasks: HashMap<i32, u32>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
     /// Which of `calls` are calls of execve.
     execs: BTreeSet<u32>,
     /// At the end of the log: those that have no row yet; the first one comes last.
     left: Vec<Option<Call>>,
-    block: u64,
+    block: u32,
     traced: TracedTasks,
     /// The last line of the log that says that records of a processor were lost.
     lost: HashMap<Option<u16>, i64>,
@@ -87,8 +117,9 @@ fn is_exec(name: &str) -> bool {
     classes_of(name.as_bytes()).has(Classes::EXECS)
 }
 
-fn key(tid: Option<i32>) -> i64 {
-    tid.map_or(i64::MIN, i64::from)
+/// No task has a negative number.
+fn key(tid: Option<i32>) -> i32 {
+    tid.unwrap_or(i32::MIN)
 }
 
 impl UnfinishedCalls {
@@ -154,7 +185,7 @@ impl UnfinishedCalls {
                     self.traced.see(tid);
                     let more = &text[open.args.0 as usize..open.args.1 as usize];
                     let used = if let Some(call) = self.peek_mut(task) {
-                        call.args.extend_from_slice(more);
+                        call.text.extend_args(more);
                         LineUse::Resumed
                     } else {
                         self.open(parsed, text, task, open, format, line);
@@ -296,7 +327,7 @@ impl UnfinishedCalls {
         let mut bytes = 0;
         while parsed.rows.len < PART && bytes < PART_BYTES {
             let Some(call) = self.left.pop().flatten() else { break };
-            bytes += call.args.len() + call.extra.as_ref().map_or(0, |extra| extra.len());
+            bytes += call.text.text.len();
             let row = parsed.rows.push();
             let status = call.open.status_if_lost(LossReason::Elsewhere);
             abandon(parsed, row, &call, format, line, status);
@@ -350,26 +381,25 @@ impl UnfinishedCalls {
         format: &Format,
         line: i64,
     ) {
-        let part = |range: TextRange| {
-            let lines = &text[range.0 as usize..range.1 as usize];
-            format.own_lines(lines).into_owned()
-        };
+        let part = |range: TextRange| format.own_lines(&text[range.0 as usize..range.1 as usize]);
+        let extra = [
+            (open.context, b' '),
+            (open.extra, b'\n'),
+            (open.frames, b'\n'),
+            (open.more_frames, b'\n'),
+        ]
+        .into_iter()
+        .filter_map(|(range, after)| Some((part(range?), after)))
+        .reduce(|(columns, between), (frames, after)| {
+            (Cow::Owned([columns, frames].join(&between)), after)
+        })
+        .map(|(extra, _)| extra);
         let call = Call {
             task: tid,
             line: line + open.line,
             name: Arc::clone(&parsed.names[open.name as usize]),
             comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
-            args: part(open.args),
-            extra: [
-                (open.context, b' '),
-                (open.extra, b'\n'),
-                (open.frames, b'\n'),
-                (open.more_frames, b'\n'),
-            ]
-            .into_iter()
-            .filter_map(|(range, after)| Some((part(range?), after)))
-            .reduce(|(columns, between), (frames, after)| ([columns, frames].join(&between), after))
-            .map(|(extra, _)| extra.into()),
+            text: HeadText::new(&part(open.args), extra.as_deref()),
             open: Opened::new(open, self.traced.owner()),
             block: self.block,
         };
@@ -411,7 +441,7 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
         valid |= C::Pid.bit();
     }
     rows.valid[row] |= valid;
-    if let Some(extra) = &call.extra {
+    if let Some(extra) = call.text.extra() {
         let mut extra = crate::text::escape::escape_invalid(extra).into_owned().into_bytes();
         if rows.has(row, C::Extra) {
             // Frames after the second half are there already.
@@ -474,7 +504,7 @@ fn abandon(
     rows.kind[row] = EventKind::Syscall as u8;
     rows.status[row] = status as u8;
     rows.valid[row] |= C::Kind.bit() | C::Status.bit();
-    format.abandon(parsed, row, &call.args, call.open.sys);
+    format.abandon(parsed, row, call.text.args(), call.open.sys);
     mark_begun(parsed, row);
 }
 
@@ -503,7 +533,7 @@ fn resume(
     let thread = call.open.tid.filter(|_| tid.is_some() && tid != call.open.tid).unwrap_or(0);
     parsed.rows.effect[row].thread = thread;
     let half = SecondHalf {
-        head: Some(&call.args),
+        head: Some(call.text.args()),
         sys: call.open.sys,
         // The time of a middle part is not the time of the entry.
         entry: call.open.ts.filter(|_| !call.open.headless),

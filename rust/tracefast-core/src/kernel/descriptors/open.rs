@@ -136,7 +136,7 @@ impl Kernel {
         block: &mut BlockRows<'_>,
         pending: &mut Pending,
     ) {
-        let Some(path) = pending.path.take() else { return };
+        let Some(path) = pending.take_path() else { return };
         if block.rows.effect[row].op != Op::Open || block.rows.has(row, C::Path) {
             return;
         }

@@ -33,8 +33,8 @@ pub(crate) struct Others {
     doubt_next: bool,
     /// It came to a process in a way that the log does not show.
     pub unexplained: bool,
-    /// The size of its file, and when a call showed that.
-    size: Option<(i64, Moment)>,
+    /// The size of its file, and when a call showed that: few are asked for it.
+    size: Option<Box<(i64, Moment)>>,
 }
 
 /// Descriptions that may be the same as others.
@@ -252,10 +252,10 @@ impl OpenFileDescriptions {
             return;
         }
         if let Some(open) = self.get(file) {
-            open.others.size = Some((size, since));
+            open.others.size = Some(Box::new((size, since)));
         }
         self.separate_where(file, |_, two| {
-            two.others.size.is_some_and(|(other, at)| other != size && changed <= at)
+            two.others.size.as_deref().is_some_and(|&(other, at)| other != size && changed <= at)
         });
     }
 

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kernel::files::length::{Length, Moment};
 use crate::kernel::files::types::Types;
+use crate::thin_vec::ThinVec;
 
 /// Index in [`Inodes`]. It is used again.
 pub(crate) type InodeRef = u32;
@@ -27,7 +28,7 @@ pub(crate) struct Inode {
     /// A description appends to it.
     pub appended: bool,
     /// Identities of files that are other ones, as their sizes have shown; the latest.
-    pub others: Vec<u64>,
+    pub others: ThinVec<u64>,
     /// Its number, if a call on a descriptor of it has shown that.
     pub number: Option<FileNumber>,
 }
@@ -153,7 +154,7 @@ impl Inodes {
             opened: self.now,
             created: 0,
             appended: false,
-            others: Vec::new(),
+            others: ThinVec::default(),
             number: None,
         };
         if self.unordered {

@@ -261,7 +261,7 @@ impl Kernel {
     ) {
         let at = block.rows.effect[row].detail as usize;
         let Some(detail) = block.side.details.get(at) else { return };
-        let sent = pending.and_then(|pending| pending.message.take());
+        let sent = pending.and_then(Pending::take_message);
         match detail {
             Detail::Memory(memory) => {
                 if done {
@@ -289,7 +289,7 @@ impl Kernel {
             Detail::Name(view) => {
                 let path = block.text_of(view).into();
                 if let Some(pending) = self.tasks.pending(task) {
-                    pending.path.get_or_insert(path);
+                    pending.show_path(path);
                 }
             }
             Detail::Received(_) if done => self.received(task, row, at, block, file),

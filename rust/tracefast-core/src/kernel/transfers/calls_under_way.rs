@@ -132,17 +132,47 @@ pub(crate) struct Pending {
     pub since: Moment,
     /// Name of the caller.
     pub comm: Option<Arc<str>>,
-    /// Number of the message with descriptors that it sends.
-    pub message: Option<u64>,
-    /// The path that an event within the call shows.
-    pub path: Option<Arc<[u8]>>,
+    /// What few calls have.
+    rare: Option<Box<Rare>>,
     /// What may move unseen until the call ends.
     pub unseen: Option<Box<UnseenMoves>>,
     /// The call has faulted on a mapped file, so events of the page cache may be about that.
     pub fault: bool,
 }
 
+/// What few calls have.
+#[derive(Debug, Default)]
+struct Rare {
+    message: Option<u64>,
+    path: Option<Arc<[u8]>>,
+}
+
 impl Pending {
+    /// The number of the message with descriptors that it sends.
+    #[inline]
+    pub(crate) fn message(&self) -> Option<u64> {
+        self.rare.as_ref()?.message
+    }
+
+    #[inline]
+    pub(crate) fn take_message(&mut self) -> Option<u64> {
+        self.rare.as_mut()?.message.take()
+    }
+
+    pub(crate) fn send(&mut self, message: u64) {
+        self.rare.get_or_insert_default().message = Some(message);
+    }
+
+    /// An event within the call shows its path. The first one counts.
+    pub(crate) fn show_path(&mut self, path: Arc<[u8]>) {
+        self.rare.get_or_insert_default().path.get_or_insert(path);
+    }
+
+    /// The path that an event within the call has shown.
+    pub(crate) fn take_path(&mut self) -> Option<Arc<[u8]>> {
+        self.rare.as_mut()?.path.take()
+    }
+
     /// Takes out what the first or second descriptor referred to at entry, if its number is `fd`.
     #[inline]
     pub(crate) fn take(&mut self, second: bool, fd: i32) -> Option<Held> {
@@ -154,8 +184,7 @@ impl Pending {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.comm = None;
-        self.message = None;
-        self.path = None;
+        self.rare = None;
         self.fault = false;
     }
 
