@@ -125,6 +125,7 @@ class _SourceReport(TypedDict):
     accounting_bytes: dict[str, int]
     oddities: dict[str, int]
     filtered: bool
+    wrapped: int | None
     quality: list[str]
     unparsed: list[_Line]
 

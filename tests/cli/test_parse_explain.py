@@ -255,7 +255,7 @@ def test_oddities_of_a_log(run, tmp_path):
     report = tf.parse(tmp_path / "log", None)
     odd = {"time_steps_back": 1, "relayouts": 1, "foreign": 0, "notes": 0, "shared_lines": 0}
     odd |= {"prefixes": 0, "impossible_durations": 0, "impossible_cpu_times": 0}
-    odd |= {"lost_values": 0, "cut_ends": 0, "other_format": 0}
+    odd |= {"wrapped": 0, "lost_values": 0, "cut_ends": 0, "other_format": 0}
     assert report.oddities == odd
     assert report.sources[0]["oddities"] == report.oddities
 

@@ -103,8 +103,8 @@ def test_what_each_log_came_to(report, logs):
 
 def test_oddities_are_named(report):
     assert list(report.oddities) == [
-        *("time_steps_back", "relayouts", "foreign", "notes", "prefixes", "lost_values"),
-        *("cut_ends", "other_format", "shared_lines"),
+        *("time_steps_back", "relayouts", "foreign", "notes", "prefixes", "wrapped"),
+        *("lost_values", "cut_ends", "other_format", "shared_lines"),
         *("impossible_durations", "impossible_cpu_times"),
     ]
     assert all(set(log["oddities"]) == set(report.oddities) for log in report.sources)

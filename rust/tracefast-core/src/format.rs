@@ -247,6 +247,14 @@ impl Format {
         matches!(self, Self::Strace(format) if format.traced.are_filtered())
     }
 
+    /// The width at which its lines look wrapped.
+    pub(crate) fn wrapped(&self) -> Option<u32> {
+        match self {
+            Self::Strace(format) => format.wrap.map(|wrap| wrap.width),
+            Self::Ftrace(_) => None,
+        }
+    }
+
     /// Whether calls of children may be missing in the log, until a child shows itself.
     pub(crate) fn hides_children(&self) -> bool {
         matches!(self, Self::Strace(format) if format.hides_children)

@@ -121,6 +121,7 @@ fn source(source: &SourceCounts) -> Value {
     out.insert("source".to_owned(), json!(source.name));
     out.insert("machine".to_owned(), json!(source.machine));
     out.insert("filtered".to_owned(), json!(source.filtered));
+    out.insert("wrapped".to_owned(), json!(source.wrapped));
     out.insert("quality".to_owned(), json!(source.quality()));
     out.insert("unparsed".to_owned(), unparsed.collect());
     Value::Object(out)
@@ -139,6 +140,7 @@ fn source_of(value: &Value) -> Option<SourceCounts> {
         clock: owned(&value["clock"])?.into(),
         machine,
         filtered: value["filtered"].as_bool().unwrap_or_default(),
+        wrapped: value["wrapped"].as_u64().and_then(|width| width.try_into().ok()),
         counts: counts_of(value)?,
         example: examples.pop(),
     })

@@ -23,6 +23,10 @@ _ODDITIES: Final = {
         "pasted: a prefix removed from {} line",
         "pasted: prefixes removed from {} lines",
     ),
+    "wrapped": (
+        "{} line joined to the one before",
+        "{} lines joined to the ones before",
+    ),
     "shared_lines": ("{} record shares another's line", "{} records share another's line"),
     "impossible_durations": ("{} duration is impossible", "{} durations are impossible"),
     "impossible_cpu_times": (

@@ -96,6 +96,8 @@ pub struct Oddities {
     pub notes: u64,
     /// Lines with a prefix that other programs put before them, which was passed over.
     pub prefixes: u64,
+    /// Lines that were joined to the one before them, since the text was wrapped at a width.
+    pub wrapped: u64,
     /// Calls whose result is lost: their line is cut, or other text is in its place.
     pub lost_values: u64,
     /// Logs that end within a call.
@@ -113,13 +115,14 @@ pub struct Oddities {
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 11] {
+    pub fn fields(&self) -> [(&'static str, u64); 12] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
             ("notes", self.notes),
             ("prefixes", self.prefixes),
+            ("wrapped", self.wrapped),
             ("lost_values", self.lost_values),
             ("cut_ends", self.cut_ends),
             ("other_format", self.other_format),
@@ -137,6 +140,7 @@ impl Oddities {
             foreign: count("foreign"),
             notes: count("notes"),
             prefixes: count("prefixes"),
+            wrapped: count("wrapped"),
             lost_values: count("lost_values"),
             cut_ends: count("cut_ends"),
             other_format: count("other_format"),
@@ -159,6 +163,7 @@ impl Oddities {
             foreign,
             notes,
             prefixes,
+            wrapped,
             lost_values,
             cut_ends,
             other_format,
@@ -171,6 +176,7 @@ impl Oddities {
         self.foreign += foreign;
         self.notes += notes;
         self.prefixes += prefixes;
+        self.wrapped += wrapped;
         self.lost_values += lost_values;
         self.cut_ends += cut_ends;
         self.other_format += other_format;

@@ -32,8 +32,8 @@ impl Counts {
     }
 
     /// How good the log is, in words: what is missing, or that nothing is, then what was done to it.
-    /// `filtered`: calls were left out when it was recorded.
-    fn quality(&self, filtered: bool) -> Vec<String> {
+    /// `filtered`: calls were left out when it was recorded; `widths`: at which its lines look wrapped.
+    fn quality(&self, filtered: bool, widths: impl IntoIterator<Item = u32>) -> Vec<String> {
         let counted = |number: u64, one: &str, several: &str| match number {
             0 => None,
             1 => Some(format!("1 {one}")),
@@ -54,7 +54,11 @@ impl Counts {
         .collect();
         let complete = said(missing.is_empty(), "complete");
         let pasted = said(self.oddities.prefixes > 0, "pasted: prefix removed");
-        complete.into_iter().chain(missing).chain(pasted).collect()
+        let mut widths: Vec<u32> = widths.into_iter().collect();
+        widths.sort_unstable();
+        widths.dedup();
+        let wrapped = widths.into_iter().map(|width| format!("looks wrapped at {width}"));
+        complete.into_iter().chain(missing).chain(pasted).chain(wrapped).collect()
     }
 
     /// Rows by kind; kinds without rows are left out.
@@ -77,6 +81,8 @@ pub struct SourceCounts {
     pub machine: Option<Cow<'static, str>>,
     /// Calls that move positions are missing.
     pub filtered: bool,
+    /// The width at which its lines look wrapped.
+    pub wrapped: Option<u32>,
     /// The counts.
     pub counts: Counts,
     /// Number and start of the first line that could not be parsed.
@@ -86,7 +92,7 @@ pub struct SourceCounts {
 impl SourceCounts {
     /// How good the log is.
     pub fn quality(&self) -> Vec<String> {
-        self.counts.quality(self.filtered)
+        self.counts.quality(self.filtered, self.wrapped)
     }
 }
 
@@ -104,7 +110,8 @@ pub struct RunCounts {
 impl RunCounts {
     /// How good the logs are, all together.
     pub fn quality(&self) -> Vec<String> {
-        self.total.quality(self.sources.iter().any(|source| source.filtered))
+        let filtered = self.sources.iter().any(|source| source.filtered);
+        self.total.quality(filtered, self.sources.iter().filter_map(|source| source.wrapped))
     }
 
     /// Starts a source, without a format if it is empty. Returns its number.
@@ -116,6 +123,7 @@ impl RunCounts {
             clock: format.map_or("none", Format::clock).into(),
             machine: format.and_then(Format::machine).map(Cow::Borrowed),
             filtered: format.is_some_and(Format::is_filtered),
+            wrapped: format.and_then(Format::wrapped),
             counts: Counts::default(),
             example: None,
         });

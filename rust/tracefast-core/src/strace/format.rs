@@ -8,6 +8,7 @@ use crate::strace::leader::clock;
 use crate::strace::leader::line_layout;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
 use crate::strace::task_prefix;
+use crate::strace::wrapped::Wrap;
 use crate::text::prefix::Prefix;
 use crate::text::stamp;
 
@@ -31,6 +32,8 @@ pub struct Format {
     pub found: bool,
     /// What other programs put before each line.
     pub prefix: Option<Prefix>,
+    /// The width at which its lines were wrapped.
+    pub wrap: Option<Wrap>,
     /// The task that the log file is named after.
     pub task: Option<i32>,
     /// The log does not show the order of calls of different tasks: lines come at the ends of calls
@@ -79,7 +82,10 @@ impl Format {
             None if self.merged => {
                 line_layout::stands_alone(line.get(task_prefix::PREFIX..).unwrap_or_default())
             }
-            None => line_layout::stands_alone(line),
+            None => match &self.wrap {
+                Some(wrap) => wrap.starts_event(line),
+                None => line_layout::stands_alone(line),
+            },
         }
     }
 

@@ -14,6 +14,7 @@ use crate::strace::line_start::{
 };
 use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 use crate::strace::task_prefix::{self, Mark, Prefix};
+use crate::strace::wrapped::Joined;
 use crate::text::block::{BOM, Block, PAD};
 use crate::text::colour;
 use crate::text::prefix::Prefix as LinePrefix;
@@ -23,20 +24,26 @@ impl Grammar {
     /// Parses `block` into `parsed`. If events turn out to be coloured, removes the colours from
     /// the block and parses it again.
     pub fn parse(&mut self, format: &Format, block: &mut Block, parsed: &mut Parsed) {
-        let coloured = self.run(format, block, parsed, &[]);
+        let joined = match &format.wrap {
+            Some(wrap) => wrap.join_lines(block, format.prefix.as_ref()),
+            None => Vec::new(),
+        };
+        let coloured = self.run(format, block, parsed, &joined, &[]);
         if !coloured.is_empty() {
             let taken = colour::strip_lines(block, &coloured);
-            self.run(format, block, parsed, &taken);
+            self.run(format, block, parsed, &joined, &taken);
         }
     }
 
     /// Parses `block` once. Returns the lines that would be events without their colours. `taken`
-    /// holds line numbers, and how many bytes of colours were removed from each.
+    /// holds line numbers, and how many bytes of colours were removed from each; `joined` holds lines
+    /// that were made of several.
     fn run(
         &mut self,
         format: &Format,
         block: &Block,
         parsed: &mut Parsed,
+        joined: &[Joined],
         taken: &[(u32, u32)],
     ) -> Vec<(u32, usize, usize)> {
         structure(block.padded(), block.len(), &mut self.marks);
@@ -61,6 +68,7 @@ impl Grammar {
                 && format.prefix.is_none()
                 && !format.found
                 && !format.terminal
+                && joined.is_empty()
                 && taken.is_empty(),
             last: block.last,
             parsed,
@@ -81,6 +89,7 @@ impl Grammar {
             naming: None,
             frames: None,
             coloured: Vec::new(),
+            joined: joined.iter(),
             taken: taken.iter(),
         };
         let mut start = 0;
@@ -129,6 +138,7 @@ impl Parser<'_> {
         if !self.taken.as_slice().is_empty() {
             self.count_taken();
         }
+        let more = if self.joined.as_slice().is_empty() { 0 } else { self.count_joined() };
         self.used = Some(LineUse::Events);
         if self.text[start..].starts_with(BOM) {
             start += BOM.len();
@@ -168,7 +178,7 @@ impl Parser<'_> {
         if let Some(used) = self.used {
             self.parsed.counts.add_line(used, self.bytes);
         }
-        self.line += 1;
+        self.line += 1 + i64::from(more);
         self.count += 1;
     }
 
@@ -270,7 +280,8 @@ impl Parser<'_> {
     #[cold]
     fn odd_event(&mut self, start: usize, end: usize) -> bool {
         let bytes = &self.text[start..end];
-        if is_continuation(bytes) {
+        // A part of a line that was wrapped may look like a call.
+        if is_continuation(bytes) || self.format.wrap.is_some() {
             return false;
         }
         self.parsed.detours += 1;

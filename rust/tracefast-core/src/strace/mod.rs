@@ -82,6 +82,7 @@ pub mod line_start;
 pub(crate) mod non_calls;
 mod parser;
 pub mod task_prefix;
+pub(crate) mod wrapped;
 
 pub use call::row::{abandon, finish};
 pub use detect::detect;

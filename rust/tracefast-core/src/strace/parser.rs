@@ -13,6 +13,7 @@ use crate::strace::format::Format;
 use crate::strace::leader::clock::Clock;
 use crate::strace::leader::{Delta, Layout, Leader, Pid, Time};
 use crate::strace::task_prefix::Mark;
+use crate::strace::wrapped::Joined;
 use crate::text::block::PAD;
 use crate::text::escape::{escape_invalid, unescape_into};
 use crate::text::scan::Marks;
@@ -93,6 +94,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) frames: Option<(usize, (usize, usize))>,
     /// Lines that would be events without their colours: number, start, end.
     pub(crate) coloured: Vec<(u32, usize, usize)>,
+    /// Lines that were made of several.
+    pub(crate) joined: std::slice::Iter<'a, Joined>,
     pub(crate) taken: std::slice::Iter<'a, (u32, u32)>,
 }
 
@@ -136,6 +139,22 @@ impl<'a> Parser<'a> {
             self.bytes += u64::from(bytes);
             self.taken.next();
         }
+    }
+
+    /// Counts the lines that were joined to this one. Returns how many they are.
+    #[cold]
+    pub(crate) fn count_joined(&mut self) -> u32 {
+        let Some(&joined) = self.joined.as_slice().first() else { return 0 };
+        if joined.line != self.count {
+            return 0;
+        }
+        self.joined.next();
+        self.bytes = self.bytes.wrapping_add_signed(joined.bytes.into());
+        self.parsed.oddities.wrapped += u64::from(joined.lines);
+        for _ in 0..joined.lines {
+            self.parsed.counts.add_line(LineUse::Continuation, 0);
+        }
+        joined.lines
     }
 
     /// Called once a line is known to be an event. Returns its time on the clock of the block.

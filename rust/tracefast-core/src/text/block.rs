@@ -28,8 +28,8 @@ pub struct Block {
     buf: Vec<u8>,
     start: usize,
     len: usize,
-    /// Bytes that were removed from the text.
-    taken: usize,
+    /// Bytes that were removed from the text, less those that were added.
+    taken: isize,
     /// The text ends with the source, whether or not its last line has a line feed.
     pub last: bool,
 }
@@ -92,10 +92,19 @@ impl Block {
         if !self.buf.is_empty() {
             let start = self.start + PAD;
             let len = change(&mut self.buf[start..start + self.len]).min(self.len);
-            let taken = self.taken + self.len - len;
+            let taken = self.taken + (self.len - len) as isize;
             self.set(self.start, self.start + len);
             self.taken = taken;
         }
+    }
+
+    /// Puts another text in its place.
+    pub(crate) fn replace(&mut self, text: &[u8]) {
+        let taken = self.taken + self.len as isize - text.len() as isize;
+        let (start, end) = (self.start, self.start + text.len());
+        self.space(end)[start..].copy_from_slice(text);
+        self.set(start, end);
+        self.taken = taken;
     }
 
     /// The lines.
@@ -115,7 +124,7 @@ impl Block {
 
     /// Bytes of text as they are in the source.
     pub fn source_len(&self) -> usize {
-        self.len + self.taken
+        self.len.wrapping_add_signed(self.taken)
     }
 
     /// No text.

@@ -1,5 +1,7 @@
 //! Colours, which `--color` puts around every token of a line, and those of `grep --color`.
 
+use std::borrow::Cow;
+
 use crate::text::block::Block;
 
 /// Removes SGR sequences (`ESC [ digits;… m`), and those that erase the rest of a line (`ESC [ K`),
@@ -27,6 +29,14 @@ pub(crate) fn strip(text: &mut [u8]) -> usize {
         }
     }
     to
+}
+
+/// The same, copied only if there are any.
+pub(crate) fn plain(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memmem::find(text, b"\x1b[").is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(stripped(text))
 }
 
 /// The text without them.

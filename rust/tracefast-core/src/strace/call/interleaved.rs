@@ -40,6 +40,9 @@ impl Parser<'_> {
         } else if line.leader.next == 0 && !is_call(called) {
             // Without any column before it, only a known name distinguishes a call from prose.
             return false;
+        } else if self.format.wrap.is_some() && !self.is_cut(line) {
+            // A line that was wrapped and could not be joined: what it says may end anywhere.
+            return false;
         } else if foreign_text::writes(called)
             && let Some(output) = foreign_text::output_start(&text[args..end])
         {

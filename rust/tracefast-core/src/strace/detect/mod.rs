@@ -18,6 +18,7 @@ use crate::strace::leader::line_layout;
 use crate::strace::leader::{Delta, Layout, Leader, Pid, Time};
 use crate::strace::line_start::is_continuation;
 use crate::strace::non_calls::classify::{self, NonCall};
+use crate::strace::wrapped::Wrap;
 use crate::text::parts::parts;
 
 /// Detects the format of a log from its first lines; `None` if strace did not write them.
@@ -33,7 +34,12 @@ use crate::text::parts::parts;
 pub fn detect(text: &[u8]) -> Option<Format> {
     let found = memchr::memmem::find(text, b"\x1b[K").is_some();
     let (text, prefix) = pasted::own_text(text);
-    detect_own(&text).map(|format| Format { found, prefix, ..format })
+    let wrap = Wrap::find(&text);
+    let text = match wrap {
+        Some(wrap) => wrap.joined(&text).into(),
+        None => text,
+    };
+    detect_own(&text).map(|format| Format { found, prefix, wrap, ..format })
 }
 
 /// The same for lines without colours and prefixes.

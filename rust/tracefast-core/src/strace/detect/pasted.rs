@@ -16,7 +16,7 @@ const LINES: usize = 200;
 /// The text without what other programs added to its lines, and the prefix that they put before
 /// them.
 pub(crate) fn own_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<Prefix>) {
-    let plain = plain(text.strip_prefix(BOM).unwrap_or(text));
+    let plain = colour::plain(text.strip_prefix(BOM).unwrap_or(text));
     if starts_lines(&plain) {
         return (plain, None);
     }
@@ -30,14 +30,6 @@ pub(crate) fn own_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<Prefix>) {
 pub(crate) fn likeness(text: &[u8]) -> usize {
     let (own, _) = own_text(text);
     own.split(|&b| b == b'\n').filter(|line| is_event(line.trim_ascii_end())).count()
-}
-
-/// The text without colours.
-fn plain(text: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memmem::find(text, b"\x1b[").is_none() {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(colour::stripped(text))
 }
 
 /// Whether most of the first lines that show an event start with it, or no line shows one.

@@ -267,6 +267,7 @@ impl Sniffed {
         let column = |line: &[u8]| line.starts_with(b"[pid ");
         if format.layout.pid != Pid::Bracket
             || format.prefix.is_some()
+            || format.wrap.is_some()
             || head.split(|&b| b == b'\n').any(column)
         {
             return Ok(None);
