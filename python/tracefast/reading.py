@@ -84,8 +84,9 @@ def parse(
         to lack some of them: positions are then ``exact`` where they would be ``assumed``.
     explain
         Called with lines that were not understood, in order, several at a time: a list of tuples
-        of source, line number, text, and a description of what was expected there. If it raises an
-        exception, parsing stops.
+        of source, line number, text, and a description of what was expected there. So are calls
+        whose result is lost and, at the end, the first notes behind results of each log. If it
+        raises an exception, parsing stops.
     progress
         Counters to poll from another thread.
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 import subprocess
 
 import polars as pl
@@ -270,3 +271,34 @@ def test_oddities_are_described_in_words():
         "time steps back on 1,200 lines, 2 lines have other columns, "
         "1 line holds output of the program"
     )
+
+
+def test_notes_and_lost_results_are_listed(run, tmp_path):
+    calls = [
+        '7 open("/x", O_RDONLY) = 3  ## why?',
+        "7 read(3,  <unfinished ...>",
+        "8 close(4) = 0",
+        '7 <... read resumed>"", 7) = 0 // empty',
+        '7 read(3, "abc", 7) = 0x',
+        "7 close(3) = 0;",
+        "7 close(4) = -1 EBADF (Bad file",
+    ]
+    (tmp_path / "log").write_text("\n".join(calls) + "\n")
+    lost, note = "a result: it is lost", "nothing behind the result: this is in extra"
+    expected = [
+        (5, 'read(3, "abc", 7', lost),
+        (1, "## why?", note),
+        (2, "// empty", note),
+        (6, ";", note),
+    ]
+    for block_bytes in (32, 262_144):
+        seen = []
+        report = tf.parse(tmp_path / "log", None, explain=seen.extend, block_bytes=block_bytes)
+        assert [found[1:] for found in seen] == expected
+        assert (report.oddities["notes"], report.oddities["lost_values"]) == (4, 1)
+        assert pickle.loads(pickle.dumps(report)) == report
+        noted = [found["text"] for found in report.sources[0]["noted"]]
+        assert noted == ["## why?", "// empty", ";"]
+    (tmp_path / "log2").write_text("\n".join(calls) + "\n")
+    ran = run("parse", "log", "log2", "--explain", "-q")
+    assert ran.stdout.count(note) == 6

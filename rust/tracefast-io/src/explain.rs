@@ -1,4 +1,5 @@
-//! What was expected on the lines that were not understood, found while rows are encoded.
+//! What was expected on lines that were not understood, or lost their result, found while rows are
+//! encoded; and notes behind results.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +8,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use tracefast_core::batch::Projection;
-use tracefast_core::events::vocabulary::EventKind;
+use tracefast_core::events::vocabulary::{EventKind, Status};
 use tracefast_core::format::Format;
+use tracefast_core::serial::counts::SourceCounts;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::Encode;
 
-/// A line that was not understood.
+/// A line that was not understood, or whose result is lost or has a note behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
     /// The log, as the user named it.
@@ -28,7 +30,8 @@ pub struct Explained {
 
 /// The columns that an explanation needs.
 pub(crate) fn columns() -> Projection {
-    Projection::from_names(&["kind", "args", "line", "source"]).unwrap_or_default()
+    Projection::from_names(&["kind", "status", "name", "args", "line", "source"])
+        .unwrap_or_default()
 }
 
 /// Encodes groups as `inner` does, if there is one, and explains their lines that were not
@@ -73,7 +76,20 @@ impl<E: Encode> Encode for Explain<E> {
     }
 }
 
-/// Adds the lines of `batch` that were not understood. `None`: it has other columns.
+/// The first notes behind results of a log.
+pub(crate) fn notes(log: &SourceCounts) -> impl Iterator<Item = Explained> + '_ {
+    let source: Arc<str> = log.name.as_str().into();
+    let expected = "nothing behind the result: this is in extra";
+    log.noted.iter().map(move |(line, text)| Explained {
+        source: Arc::clone(&source),
+        line: *line,
+        text: text.clone(),
+        expected: expected.to_owned(),
+    })
+}
+
+/// Adds the lines of `batch` that were not understood, and calls whose result is lost. `None`: it
+/// has other columns.
 fn explain(
     batch: &RecordBatch,
     format: impl Fn(&str) -> Option<Format>,
@@ -81,13 +97,18 @@ fn explain(
 ) -> Option<()> {
     let column = |name| batch.column_by_name(name);
     let kinds = column("kind")?.as_dictionary_opt::<UInt32Type>()?.keys();
+    let statuses = column("status")?.as_dictionary_opt::<UInt32Type>()?.keys();
+    let calls = column("name")?.as_dictionary_opt::<UInt32Type>()?;
+    let call_names = calls.values().as_string_opt::<i32>()?;
     let lines = column("line")?.as_primitive_opt::<UInt64Type>()?;
     let texts = column("args")?.as_string_view_opt()?;
     let sources = column("source")?.as_dictionary_opt::<UInt32Type>()?;
     let names = sources.values().as_string_opt::<i32>()?;
     let mut last: Option<(u32, Arc<str>, Option<Format>)> = None;
     for row in 0..batch.num_rows() {
-        if kinds.is_null(row) || kinds.value(row) != EventKind::Unparsed as u32 {
+        let unparsed = kinds.is_valid(row) && kinds.value(row) == EventKind::Unparsed as u32;
+        let lost = statuses.is_valid(row) && statuses.value(row) == Status::Truncated as u32;
+        if !unparsed && !lost {
             continue;
         }
         let key = sources.keys().value(row);
@@ -96,9 +117,16 @@ fn explain(
             last = Some((key, name.into(), format(name)));
         }
         let Some((_, source, format)) = &last else { continue };
-        let text = texts.value(row);
-        let expected = format.map(|format| format.explain(text.as_bytes())).unwrap_or_default();
-        let (source, text) = (Arc::clone(source), text.to_owned());
+        let text = if texts.is_valid(row) { texts.value(row) } else { "" };
+        let (text, expected) = if lost {
+            let name = calls.keys().is_valid(row).then(|| calls.keys().value(row) as usize);
+            let name = name.map_or("", |name| call_names.value(name));
+            (format!("{name}({text}"), "a result: it is lost".to_owned())
+        } else {
+            let expected = format.map(|format| format.explain(text.as_bytes()));
+            (text.to_owned(), expected.unwrap_or_default())
+        };
+        let source = Arc::clone(source);
         out.push(Explained { source, line: lines.value(row), text, expected });
     }
     Some(())

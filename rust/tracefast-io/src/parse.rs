@@ -65,11 +65,12 @@ pub fn parse(
     parse_with(names, Some(output), options, progress, None, interrupted)
 }
 
-/// Receives the lines that were not understood, in order, some at a time.
+/// Receives the lines that were not understood, and calls whose result is lost, in order, some at a
+/// time; then the first notes behind results of each log.
 pub type OnUnparsed<'a> = &'a mut dyn FnMut(Vec<Explained>);
 
 /// Does what [`parse`] does; but the output may be left out, and `on_unparsed` receives every line
-/// that is not understood, with what was expected there.
+/// that is not understood, with what was expected there, and what else an explanation has.
 ///
 /// # Errors
 /// As [`parse`].
@@ -127,6 +128,11 @@ pub fn parse_with(
     }
     let counts = pipeline.counts().unwrap_or_default();
     drop(pipeline);
+    if let Some(receive) = on_unparsed {
+        for noted in counts.sources.iter().filter(|log| !log.noted.is_empty()) {
+            receive(explain::notes(noted).collect());
+        }
+    }
     let warnings = [known, warnings(&counts)].concat();
     let mut report = Report { counts, warnings, seconds: 0.0 };
     if let Some(appender) = appender {

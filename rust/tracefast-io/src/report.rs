@@ -124,12 +124,15 @@ fn source(source: &SourceCounts) -> Value {
     out.insert("wrapped".to_owned(), json!(source.wrapped));
     out.insert("quality".to_owned(), json!(source.quality()));
     out.insert("unparsed".to_owned(), unparsed.collect());
+    let noted = source.noted.iter().map(|(line, text)| json!({"line": line, "text": text}));
+    out.insert("noted".to_owned(), noted.collect());
     Value::Object(out)
 }
 
 /// The source that was put into JSON.
 fn source_of(value: &Value) -> Option<SourceCounts> {
-    let mut examples = list(&value["unparsed"], |value| Some((line(value)?, text_of(value)?)))?;
+    let example = |value: &Value| Some((line(value)?, text_of(value)?));
+    let mut examples = list(&value["unparsed"], example)?;
     let machine = match &value["machine"] {
         Value::Null => None,
         name => Some(owned(name)?.into()),
@@ -143,6 +146,8 @@ fn source_of(value: &Value) -> Option<SourceCounts> {
         wrapped: value["wrapped"].as_u64().and_then(|width| width.try_into().ok()),
         counts: counts_of(value)?,
         example: examples.pop(),
+        // Earlier versions wrote none.
+        noted: list(&value["noted"], example).unwrap_or_default(),
     })
 }
 

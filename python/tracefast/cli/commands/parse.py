@@ -110,7 +110,8 @@ def parse(
         bool,
         typer.Option(
             "--explain",
-            help="Print each line that was not understood, and what was expected; -o is optional.",
+            help="Print each line that was not understood, and what was expected; lost results; "
+            "the first notes behind results. -o is optional.",
         ),
     ] = False,
     form: Annotated[

@@ -186,14 +186,14 @@ impl Oddities {
     }
 }
 
-/// One line that was not understood.
+/// A line that a report shows: one that was not understood, or has a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// Line, relative to the block.
-    pub line: u64,
+    /// Line, relative to the block; negative if the event began in an earlier one.
+    pub line: i64,
     /// The task whose log has it, if every task has a log of its own.
     pub task: Option<i32>,
-    /// Its beginning.
+    /// Its beginning, or that of the note.
     pub text: String,
 }
 

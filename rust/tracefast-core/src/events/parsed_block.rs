@@ -74,6 +74,8 @@ pub struct Parsed {
     pub oddities: Oddities,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
+    /// First results with a note behind them.
+    pub noted: Vec<Example>,
     /// Lines that the fast paths could not parse and that were read again byte by byte, apart from
     /// continuations. No result depends on this. The benches show it, because lines that are common
     /// must not be among them.
@@ -112,6 +114,7 @@ impl Parsed {
         self.added = 0;
         self.oddities = Oddities::default();
         self.examples.clear();
+        self.noted.clear();
         self.detours = 0;
         self.elapsed = 0;
         self.other_elapsed = 0;
@@ -138,12 +141,15 @@ impl Parsed {
     }
 
     /// Records a line that was not understood.
-    pub fn example(&mut self, line: u64, task: Option<i32>, text: &[u8]) {
-        if self.examples.len() < MAX_EXAMPLES {
-            let shown = &text[..text.len().min(200)];
-            let text = String::from_utf8_lossy(shown).into_owned();
-            self.examples.push(Example { line, task, text });
-        }
+    pub fn example(&mut self, line: i64, task: Option<i32>, text: &[u8]) {
+        add_example(&mut self.examples, line, task, text);
+    }
+
+    /// Counts a note behind the result of the call in `row`, and records it.
+    #[cold]
+    pub(crate) fn note(&mut self, row: usize, note: &[u8]) {
+        self.oddities.notes += 1;
+        add_example(&mut self.noted, self.rows.line[row], None, note);
     }
 
     /// Key of the name of an error in the serial stage, which has no interner.
@@ -174,6 +180,14 @@ impl Parsed {
             out.push(done..own);
         }
         out
+    }
+}
+
+fn add_example(examples: &mut Vec<Example>, line: i64, task: Option<i32>, text: &[u8]) {
+    if examples.len() < MAX_EXAMPLES {
+        let shown = &text[..text.len().min(200)];
+        let text = String::from_utf8_lossy(shown).into_owned();
+        examples.push(Example { line, task, text });
     }
 }
 

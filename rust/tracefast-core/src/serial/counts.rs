@@ -87,6 +87,8 @@ pub struct SourceCounts {
     pub counts: Counts,
     /// Number and start of the first line that could not be parsed.
     pub example: Option<(u64, String)>,
+    /// Number of the first lines with a note behind their result, and the start of the notes.
+    pub noted: Vec<(u64, String)>,
 }
 
 impl SourceCounts {
@@ -126,6 +128,7 @@ impl RunCounts {
             wrapped: format.and_then(Format::wrapped),
             counts: Counts::default(),
             example: None,
+            noted: Vec::new(),
         });
         number
     }
@@ -145,8 +148,11 @@ impl RunCounts {
                 *kind += more;
             }
         }
+        let left = MAX_EXAMPLES - source.noted.len();
+        let noted = parsed.noted.iter().take(left);
+        source.noted.extend(noted.map(|note| ((line + note.line + 1) as u64, note.text.clone())));
         for example in &parsed.examples {
-            let at = line as u64 + example.line + 1;
+            let at = (line + example.line + 1) as u64;
             source.example.get_or_insert_with(|| (at, example.text.clone()));
             if self.examples.len() < MAX_EXAMPLES {
                 let file = match example.task {

@@ -272,7 +272,7 @@ impl Parser<'_> {
     fn unparsed(&mut self, line: Span) {
         let args = self.view(line);
         let extra = self.prefix.map(|prefix| self.view(prefix));
-        self.parsed.example(self.line as u64, None, &self.text[line.0..line.1]);
+        self.parsed.example(self.line, None, &self.text[line.0..line.1]);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         rows.kind[row] = EventKind::Unparsed as u8;

@@ -154,7 +154,6 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
     parsed.detours += u64::from(plain.is_none());
     let ending = plain.or_else(|| ending::ending(&joined));
     let noted = if ending.is_none() { ending::noted(&joined) } else { None };
-    parsed.oddities.notes += u64::from(noted.is_some());
     parsed.oddities.lost_values += u64::from(ending.is_none() && noted.is_none());
     let ending = ending.or(noted).unwrap_or(truncated(joined.len()));
     let note = noted.and_then(|ending| ending.outcome?.note);
@@ -171,8 +170,12 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
         let ending = ending.unwrap_or(truncated(escaped.len()));
         write_joined(parsed, row, &escaped, base, half, &ending);
     }
-    if let Some((start, end)) = note {
-        add_extra(parsed, row, text, &joined[start..end]);
+    if noted.is_some() {
+        let (start, end) = note.unwrap_or_default();
+        parsed.note(row, &joined[start..end]);
+        if start < end {
+            add_extra(parsed, row, text, &joined[start..end]);
+        }
     }
     parsed.scratch = joined;
 }

@@ -84,11 +84,14 @@ impl Parser<'_> {
                 ending::noted(&bytes[args..])
         {
             self.detour();
-            self.parsed.oddities.notes += 1;
             let outcome = row::shift_ranges(outcome, args);
             self.complete_call(line, (name, name_len), (args, args + len), &outcome, status);
-            if let (Owner::Row(row), Some((start, end))) = (self.owner, outcome.note) {
-                self.extra(row, start, end);
+            if let Owner::Row(row) = self.owner {
+                let (start, end) = outcome.note.unwrap_or_default();
+                self.parsed.note(row, &self.text[start..end]);
+                if start < end {
+                    self.extra(row, start, end);
+                }
             }
             return true;
         }

@@ -197,7 +197,7 @@ impl Parser<'_> {
         let view = self.view(start, end);
         let prefix = self.prefix.map(|(start, end)| self.view(start, end));
         let task = self.task.filter(|_| self.format.merged);
-        self.parsed.example(self.line as u64, task, &self.text[start..end]);
+        self.parsed.example(self.line, task, &self.text[start..end]);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         rows.kind[row] = EventKind::Unparsed as u8;
