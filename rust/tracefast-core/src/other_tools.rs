@@ -211,7 +211,8 @@ const LIBRARY: [&[u8]; 16] = [
     b"fopen(",
 ];
 
-/// `strlen("abc") = 3`, `libfoo.so->puts("x")`, `SYS_brk(0) = 0x55c`, `+++ exited (status 0) +++`
+/// `strlen("abc") = 3`, `libfoo.so->puts("x")`, `SYS_brk(0) = 0x55c`, `brk@SYS(nil) = 0x55c`,
+/// `+++ exited (status 0) +++`
 fn ltrace(line: &[u8]) -> usize {
     let line = behind_columns(line);
     if line.starts_with(b"+++ exited (status ") || line.starts_with(b"__libc_start_main(") {
@@ -224,7 +225,8 @@ fn ltrace(line: &[u8]) -> usize {
     let call = rest.first() == Some(&b'(')
         && !rest.ends_with(b";")
         && (ended || rest.ends_with(b"<unfinished ...>"));
-    let system = name.starts_with(b"SYS_") && name.last().is_some_and(u8::is_ascii_lowercase);
+    let system = name.starts_with(b"SYS_") && name.last().is_some_and(u8::is_ascii_lowercase)
+        || name.ends_with(b"@SYS");
     let library = has(name, b"->") || LIBRARY.iter().any(|name| line.starts_with(name));
     usize::from(call && (system || library))
 }
@@ -314,6 +316,7 @@ mod tests {
             ("__libc_start_main(0x401000, 1 <unfinished ...>", "the output of ltrace"),
             ("[pid 7] libx.so.1->malloc(100) = 0x55f", "the output of ltrace"),
             ("SYS_brk(0)    = 0x55c", "the output of ltrace"),
+            ("[pid 7] 09:00:22.529684 brk@SYS(nil)   = 0x55e <0.000762>", "the output of ltrace"),
             ("open(\"/x\", 0x2, 0x7FFF5F)\t\t = 3 0", "the output of dtruss or truss"),
             ("close(3) = 0 (0x0)", "the output of dtruss or truss"),
             ("access(\"/x\", 0x0, 0x0)\t\t = -1 Err#2", "the output of dtruss or truss"),
