@@ -31,3 +31,30 @@ def test_output_is_not_an_argument(tmp_path, name, args):
     log.write_text(f"getpid() = 100\n{name}({args}hello\n) = 6\ngetpid() = 100\n")
     rows = pl.DataFrame(tf.read(log)).select("name", "args", "ret").rows()
     assert rows == [("getpid", "", 100), (name, args, 6), ("getpid", "", 100)]
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "output"),
+    [
+        (r'"one\ntwo\n\nthree\n"', 15, "one\ntwo\n\nthree\n"),
+        # The string is cut, the number is not.
+        (r'"one\ntw"...', 15, "one\ntwo\n\nthree\n"),
+        # Without a line feed at the end.
+        (r'"one\ntw"...', 14, "one\ntwo\n\nthree\n"),
+    ],
+)
+def test_all_lines_that_a_call_writes_are_its_output(tmp_path, text, size, output):
+    log = tmp_path / "app.strace"
+    log.write_text(f"[pid 7] getpid() = 7\n[pid 7] write(1, {text}, {size}{output}) = {size}\n")
+    rows = pl.DataFrame(tf.read(log)).select("name", "args", "ret").rows()
+    assert rows == [("getpid", "", 7), ("write", f"1, {text}, {size}", size)]
+    report = tf.parse(log, None)
+    assert report.quality == ["complete"]
+    assert report.oddities["foreign"] == output.count("\n")
+
+
+def test_more_lines_than_a_call_writes_are_not_its_output(tmp_path):
+    log = tmp_path / "app.strace"
+    log.write_text('getpid() = 6\n[pid 7] write(1, "a\\nb\\n", 4a\nb\nanother line\n) = 4\n')
+    rows = pl.DataFrame(tf.read(log)).select("kind", "args", "ret").rows()
+    assert rows[1:] == [("unparsed", "another line", None), ("syscall", '1, "a\\nb\\n", 4', 4)]

@@ -28,10 +28,10 @@ pub struct Explained {
     pub expected: String,
 }
 
-/// The columns that an explanation needs.
-pub(crate) fn columns() -> Projection {
-    Projection::from_names(&["kind", "status", "name", "args", "line", "source"])
-        .unwrap_or_default()
+/// The columns that explanations need, if they are wanted; counts need none.
+pub(crate) fn columns(wanted: bool) -> Projection {
+    let all = ["kind", "status", "name", "args", "line", "source"];
+    Projection::from_names(&all[..if wanted { all.len() } else { 1 }]).unwrap_or_default()
 }
 
 /// Encodes groups as `inner` does, if there is one, and explains their lines that were not

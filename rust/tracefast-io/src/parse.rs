@@ -83,7 +83,7 @@ pub fn parse_with(
     mut interrupted: impl FnMut() -> bool,
 ) -> Result<Report> {
     if output.is_none() {
-        options.projection = explain::columns();
+        options.projection = explain::columns(on_unparsed.is_some());
     }
     let started = Instant::now();
     let file = match output {

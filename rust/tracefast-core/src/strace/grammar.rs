@@ -84,6 +84,7 @@ impl Grammar {
             clock: Clock::new(format.time(), format.layout.delta),
             owner: Owner::Nobody,
             above: Above::Nothing,
+            output: 0,
             table: false,
             odd: None,
             naming: None,

@@ -84,6 +84,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) clock: Clock,
     pub(crate) owner: Owner,
     pub(crate) above: Above,
+    /// How many bytes of what a call writes may be on the lines that follow, before its rest.
+    pub(crate) output: usize,
     /// Whether the lines above are part of a summary table.
     pub(crate) table: bool,
     /// The layout of this line, if it is not that of the log.

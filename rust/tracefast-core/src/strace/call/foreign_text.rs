@@ -85,6 +85,16 @@ pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     (end.is_ascii_alphanumeric() || matches!(end, b')' | b']' | b'}')).then_some(from + at)
 }
 
+/// How many bytes of the program's output come on later lines. In `args`, the arguments of the call
+/// and what follows them, it starts at `output`, which [`output_start`] has found.
+pub(crate) fn output_after(args: &[u8], output: usize) -> usize {
+    let split = Split::new(&args[..output], 2);
+    let text = split.get(args, 1).is_some_and(|data| data.trim_ascii_start().starts_with(b"\""));
+    let all = split.get(args, 2).map(<[u8]>::trim_ascii).and_then(number::whole_integer);
+    let all = all.and_then(|all| usize::try_from(all).ok()).filter(|_| text).unwrap_or(0);
+    all.saturating_sub(args.len() - output + 1)
+}
+
 /// Length of the program's output at the start of `line`, before the rest of a call that writes
 /// with the arguments `args`: the part of its strings after their last line feed.
 pub(crate) fn output_before(args: &[u8], line: &[u8]) -> usize {

@@ -27,6 +27,7 @@ impl Parser<'_> {
         if let Some(at) = foreign_text::exit_after_call(&self.format.layout, bytes) {
             return self.exit_on_line_of_call(line, at);
         }
+        self.output = 0;
         let mut end = line.end;
         let message =
             foreign_text::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
@@ -47,6 +48,7 @@ impl Parser<'_> {
             && let Some(output) = foreign_text::output_start(&text[args..end])
         {
             end = args + output;
+            self.output = foreign_text::output_after(&text[args..line.end], output);
             self.parsed.oddities.foreign += 1;
         }
         self.start_call(line, name, (args, end), line.leader.pid);
@@ -184,6 +186,18 @@ impl Parser<'_> {
         true
     }
 
+    /// Whether the line is output of the program: as much as the call that is open says.
+    pub(crate) fn is_output(&mut self, len: usize) -> bool {
+        if !matches!(self.above, Above::Torn(..)) || self.output < len {
+            return false;
+        }
+        // The last one may have no line feed.
+        self.output = self.output.saturating_sub(len + 1);
+        self.parsed.oddities.foreign += 1;
+        self.used = Some(LineUse::Continuation);
+        true
+    }
+
     /// Start of the line after the one that ends at `at`.
     fn after(&self, at: usize) -> usize {
         at + 1 + usize::from(self.text.get(at) == Some(&b'\r'))
@@ -192,6 +206,7 @@ impl Parser<'_> {
     /// Joins a torn call with its rest, which is on a line of its own.
     fn finish_torn(&mut self, at: u32, rest: (usize, usize)) {
         self.above = Above::Nothing;
+        self.output = 0;
         let Some(open) = self.grammar.calls.take(at) else { return };
         let row = self.parsed.rows.push();
         self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);

@@ -62,7 +62,6 @@ mod tests {
             ),
             ("strace: Process 17 attached", NonCall::Message),
             ("[ Process PID=30788 runs in 32 bit mode. ]", NonCall::Message),
-            (" <detached ...>", NonCall::Message),
             ("[...]", NonCall::Message),
             ("  […]", NonCall::Message),
             ("  ", NonCall::Blank),

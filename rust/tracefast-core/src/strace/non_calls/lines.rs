@@ -134,6 +134,7 @@ impl Parser<'_> {
         if alone {
             // A block may start here, so nothing before it may have an influence.
             self.above = Above::Nothing;
+            self.output = 0;
             self.table = false;
             self.look_for_colours(self.start.min(start), end);
         }
@@ -141,12 +142,16 @@ impl Parser<'_> {
         self.owner = Owner::Nobody;
         let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
         match classify::classify(line, &line[leader..], self.table) {
+            NonCall::Blank if self.output > 0 && self.is_output(end - start) => {}
             NonCall::Blank => self.used = Some(LineUse::Blank),
             NonCall::Message => {
                 self.note_task_change(&line[leader..], None);
                 self.used = Some(LineUse::Message);
             }
             _ if self.rest_of_open_call(start, end) => {}
+            _ if self.output > 0 && self.is_output(end - start) => {}
+            // A message that came before it has ended the call.
+            _ if line == b" <detached ...>" => self.used = Some(LineUse::Message),
             NonCall::Summary { head } => {
                 self.table |= head;
                 self.used = Some(LineUse::Summary);

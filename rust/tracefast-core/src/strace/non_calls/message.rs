@@ -13,12 +13,7 @@ pub(crate) enum TaskChange {
 
 /// Whether the line is a message of strace.
 pub(crate) fn is_message(line: &[u8]) -> bool {
-    text(line).is_some()
-        || is_bare(line)
-        || is_version(line)
-        || is_wait(line)
-        // The end of a call that a message has ended already.
-        || line == b" <detached ...>"
+    text(line).is_some() || is_bare(line) || is_version(line) || is_wait(line)
 }
 
 /// The text after `strace: `, whatever path strace was called by.
