@@ -19,7 +19,7 @@ from tracefast import _core
 from tracefast._polars import direct_read, pushdown
 from tracefast._polars.compatible_types import fitted, listed, of_other_types
 from tracefast._polars.pushdown import Predicate
-from tracefast._polars.source_threads import patiently, refuse_fork
+from tracefast._polars.source_threads import hold, patiently, refuse_fork, release
 from tracefast.arguments import check_choice, thread_count
 from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import Content, is_pipe, sniff
@@ -412,6 +412,10 @@ class _LogReader(FileReader):
     def __init__(self, builder: _LogBuilder) -> None:
         self._builder = builder
 
+    def on_drop(self) -> None:
+        """Note that polars will not read on: its thread leaves Python."""
+        release(self)
+
     def schema(self) -> pl.Schema:
         """Give the schema, which does not depend on the logs."""
         return event_schema()
@@ -426,6 +430,7 @@ class _LogReader(FileReader):
         num_pipelines: int,  # noqa: ARG002
     ) -> Iterator[pl.DataFrame]:
         """Yield the requested rows in batches; polars applies the filters to them again."""
+        hold(self)
         skip, limit = pre_slice if pre_slice is not None else (0, None)
         if limit == 0:
             return

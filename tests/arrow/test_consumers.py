@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -374,6 +375,32 @@ def test_ctrl_c_stops_a_pipe_that_never_ends(how, begun, spawn_strace, tmp_path)
     data = (spawn_strace.read_bytes() * 10)[: 2 << 20] if begun else b""
     with endless(tmp_path / "pipe", data) as pipe:
         assert interrupted(how, pipe) < BUSY_S.get(how, BUSY_OTHERS_S)
+
+
+EARLY = """
+import sys
+import polars as pl
+import tracefast as tf
+
+# Without pushdown the source still reads when polars has its rows.
+every = pl.QueryOptFlags(predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False)
+print(tf.scan(sys.argv[1]).head(10).collect(optimizations=every).height)
+"""
+
+
+def test_python_may_exit_as_soon_as_polars_has_its_rows(spawn_strace, tmp_path):
+    """Threads of polars that were still in Python then aborted one process in six."""
+    log = tmp_path / "some.strace"
+    log.write_bytes((spawn_strace.read_bytes() * 10)[: 2 << 20])
+
+    def run(_: int) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", EARLY, log], capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    with ThreadPoolExecutor(4) as together:
+        assert list(together.map(run, range(40))) == [(0, "10\n", "")] * 40
 
 
 def test_the_wait_for_a_signal_is_short(tmp_path):

@@ -1,8 +1,10 @@
 """Sources that run in threads of polars.
 
-polars runs a source in a thread of its own. When polars has enough rows it returns to its caller,
-and the thread ends when the source yields its next batch. So a source that waits has to yield from
-time to time, or Ctrl-C would wait as well; and Python must not exit while such a thread runs.
+polars runs a source in a thread of its own, and waits for it in another. When polars has enough
+rows it returns to its caller, and these threads end after the source yields its next batch. So a
+source that waits has to yield from time to time, or Ctrl-C would wait as well; and Python must not
+exit before they have ended: a thread that wants to go on in Python then is ended by Python, and
+dropping what polars holds aborts the process.
 """
 
 import atexit
@@ -12,7 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from threading import Thread, get_ident
+from types import FrameType
 from typing import TypeVar
+from weakref import WeakSet
 
 from tracefast import _core
 
@@ -28,8 +32,13 @@ _LEAVE_S = 0.2
 _ran = False
 _forked = False
 
-# The threads that are running a source, and when others last were.
-_inside: dict[int, int] = {}
+
+class _Running:
+    """Stands for a source that polars runs."""
+
+
+# What stands for the sources that polars has not dropped yet, and when threads last dropped one.
+_held: "WeakSet[object]" = WeakSet()
 _left: dict[int, float] = {}
 
 
@@ -68,23 +77,42 @@ def inside(batches: Iterator[T]) -> Iterator[T]:
     >>> list(inside(iter([1, 2])))
     [1, 2]
     """
-    global _ran  # noqa: PLW0603 - of the process
-    _ran = True
-    here = get_ident()
-    _inside[here] = _inside.get(here, 0) + 1
+    running = _Running()
+    hold(running)
     try:
         yield from batches
     finally:
-        try:
-            # Calls come after this is noted, because a pending interrupt is raised after a call.
-            _inside[here] -= 1
-            if not _inside[here]:
-                del _inside[here]
-                _left[here] = time.monotonic()
-        except KeyboardInterrupt:
-            # polars has raised it already. When it drops a source, nothing can catch an exception,
-            # and Python would only print it.
-            pass
+        release(running)
+
+
+def hold(source: object) -> None:
+    """Note that polars has a source: the exit of Python waits until it is released, or dropped.
+
+    Examples
+    --------
+    >>> source = _Running()
+    >>> hold(source)
+    >>> source in _held
+    True
+    >>> release(source)
+    >>> source in _held
+    False
+    """
+    global _ran  # noqa: PLW0603 - of the process
+    _ran = True
+    _held.add(source)
+
+
+def release(source: object) -> None:
+    """Note that polars is done with a source, and that this thread is about to leave Python."""
+    try:
+        # Calls come after this is noted, because a pending interrupt is raised after a call.
+        _held.discard(source)
+        _left[get_ident()] = time.monotonic()
+    except KeyboardInterrupt:
+        # polars has raised it already. When it drops a source, nothing can catch an exception, and
+        # Python would only print it.
+        pass
 
 
 def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
@@ -131,7 +159,7 @@ def refuse_fork() -> None:
 def _after_fork() -> None:
     global _forked  # noqa: PLW0603 - of the process
     _forked = _forked or _ran
-    _inside.clear()
+    _held.clear()
     _left.clear()
 
 
@@ -143,9 +171,23 @@ if hasattr(os, "register_at_fork"):
 def _settle() -> None:
     """Let threads leave Python before it exits: one that does not would abort the process."""
     end = time.monotonic() + _END_S
-    while time.monotonic() < end:
-        frames = sys._current_frames()  # noqa: SLF001 - there is no other way to see them
-        leaving = [thread for thread, when in _left.items() if when > time.monotonic() - _LEAVE_S]
-        if not _inside and not any(thread in frames for thread in leaving if thread != get_ident()):
-            return
+    while _ran and (_held or _leaving()) and time.monotonic() < end:
         time.sleep(0.001)
+
+
+def _leaving() -> bool:
+    """Say whether another thread runs Python for polars, or did until now and is still there."""
+    since = time.monotonic() - _LEAVE_S
+    return any(
+        _left.get(thread, since) > since or _in_polars(frame)
+        for thread, frame in sys._current_frames().items()  # noqa: SLF001 - no other way to see them
+        if thread != get_ident()
+    )
+
+
+def _in_polars(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("polars."):
+            return True
+        frame = frame.f_back
+    return False
