@@ -82,7 +82,13 @@ def inside(batches: Iterator[T]) -> Iterator[T]:
     try:
         yield from batches
     finally:
-        release(running)
+        try:  # noqa: SIM105 - the call of `suppress` may raise it, too
+            release(running)
+        except KeyboardInterrupt:
+            # polars has raised it already. When it drops a source, nothing can catch an exception,
+            # and Python would only print it. An interrupt that comes before the note is no harm:
+            # what stands for the source is dropped with this frame.
+            pass
 
 
 def hold(source: object) -> None:
@@ -105,14 +111,8 @@ def hold(source: object) -> None:
 
 def release(source: object) -> None:
     """Note that polars is done with a source, and that this thread is about to leave Python."""
-    try:
-        # Calls come after this is noted, because a pending interrupt is raised after a call.
-        _held.discard(source)
-        _left[get_ident()] = time.monotonic()
-    except KeyboardInterrupt:
-        # polars has raised it already. When it drops a source, nothing can catch an exception, and
-        # Python would only print it.
-        pass
+    _held.discard(source)
+    _left[get_ident()] = time.monotonic()
 
 
 def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
