@@ -238,17 +238,26 @@ fn behind_columns(line: &[u8]) -> &[u8] {
     &rest[rest.iter().take_while(columns).count()..]
 }
 
-/// `close(0x3)\t\t = 0 0`, `open("/x",O_RDONLY,00)\t = 3 (0x3)`, `SYSCALL(args) \t\t = return`
+/// `close(0x3)\t\t = 0 0`, `open("/x",O_RDONLY,00)\t = 3 (0x3)`, `SYSCALL(args) \t\t = return`;
+/// on Solaris `close(3)\t\t\tErr#9 EBADF`, `execve("/bin/x", 0x1, 0x2)  argc = 2`
 fn truss(line: &[u8]) -> usize {
     if has(line, b"SYSCALL(args)") {
         return CERTAIN;
     }
+    // Strings may hold such calls, so errors count only behind all parentheses.
+    let end = memchr::memrchr(b')', line).map_or(line.len(), |at| at + 1);
+    let ended = line[end..].trim_ascii();
+    let digit = |rest: &[u8]| rest.first().is_some_and(u8::is_ascii_digit);
+    if ended.strip_prefix(b"Err#").or_else(|| ended.strip_prefix(b"argc = ")).is_some_and(digit) {
+        // Only truss of Solaris writes this, and most of its other lines are like those of strace.
+        return CERTAIN;
+    }
     let result = after(line, b")\t").or_else(|| after(line, b") = ")).unwrap_or_default();
-    let error = has(result, b"Err#") || has(result, b"ERR#");
     let value = result.trim_ascii_start();
     let value = value.strip_prefix(b"= ").unwrap_or(value);
     let (_, digits) = number::digits(value);
     let twice = value.get(digits..).is_some_and(|rest| rest.starts_with(b" (0x"));
+    let error = has(ended, b"Err#") || has(ended, b"ERR#");
     usize::from(error || digits > 0 && (twice || has(line, b")\t\t = ")))
 }
 
@@ -320,6 +329,8 @@ mod tests {
             ("open(\"/x\", 0x2, 0x7FFF5F)\t\t = 3 0", "the output of dtruss or truss"),
             ("close(3) = 0 (0x0)", "the output of dtruss or truss"),
             ("access(\"/x\", 0x0, 0x0)\t\t = -1 Err#2", "the output of dtruss or truss"),
+            ("close(3)\t\t\t\tErr#9 EBADF", "the output of dtruss or truss"),
+            ("execve(\"/x\", 0x8047, 0x8048)  argc = 2", "the output of dtruss or truss"),
             ("Attaching 2 probes...", "the output of bpftrace"),
             ("@bytes[bash, 3]: 4096", "the output of bpftrace"),
             ("[4, 8)          12 |@@@@@@@@@@      |", "the output of bpftrace"),
@@ -336,6 +347,15 @@ mod tests {
                 assert_eq!(line, Some(301), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn one_line_of_truss_is_enough() {
+        let text = format!("{}close(9)\t\tErr#9 EBADF\n", "close(3)\t\t= 0\n".repeat(60));
+        let found = recognize(text.as_bytes()).expect("a tool");
+        assert_eq!((found.what, found.line), ("the output of dtruss or truss", 61));
+        let text = "write(1, \"close(3)\\tErr#9 EBADF\\n\", 23) = 23\n".repeat(3);
+        assert_eq!(recognize(text.as_bytes()), None);
     }
 
     #[test]

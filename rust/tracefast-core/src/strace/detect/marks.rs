@@ -51,9 +51,15 @@ pub(crate) fn is_event(line: &[u8], leader: &Leader) -> bool {
     let rest = &line[leader.next..];
     begins_event(rest)
         && match call_name(rest).filter(|_| leader.next == 0) {
-            Some(n) => is_call(&rest[..n]) || is_whole(&rest[n + 1..]),
+            Some(n) => !is_pure(rest) && (is_call(&rest[..n]) || is_whole(&rest[n + 1..])),
             None => true,
         }
+}
+
+/// Whether the text is a function of C++ that has no body: `close() = 0;`, `close() = 0; // why`.
+fn is_pure(rest: &[u8]) -> bool {
+    behind(rest, b") = 0;")
+        .is_some_and(|note| matches!(note.trim_ascii().first(), None | Some(b'/')))
 }
 
 /// Whether the text after `NAME(` is the rest of a whole call.
@@ -89,6 +95,8 @@ mod tests {
             "12 close(fd);\n13 exit(0);\n",
             "--- Contents ---\n+++ b/file.c\n",
             "read(fd,\n     buffer, 3);\n",
+            "    virtual void close() = 0;\n    virtual int read(int n) = 0; // why\n",
+            "    close() = 0;\n    read(n) = 0; // why\n",
         ] {
             assert_eq!(sniff(text.as_bytes()), None, "{text}");
         }
