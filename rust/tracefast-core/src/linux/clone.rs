@@ -84,13 +84,13 @@ pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
 }
 
 /// Flags and stack of text that names them: `child_stack=NULL, flags=CLONE_VM|SIGCHLD`,
-/// `{flags=0x100, …, stack=NULL}`, `clone_flags: 0x1200011, newsp: 0x0`.
+/// `{flags=0x100, …, stack=NULL}`, `clone_flags: 0x1200011, newsp: 0x0`, `clone_flags=1200011`.
 fn named(text: &[u8]) -> Option<(u32, Option<bool>)> {
     let after = |key: &[u8]| {
         let at = memmem::find(text, key)? + key.len();
         text.get(at..)
     };
-    if let Some(rest) = after(b"clone_flags: ") {
+    if let Some(rest) = after(b"clone_flags: ").or_else(|| after(b"clone_flags=")) {
         let stack = after(b"newsp: ").and_then(hexadecimal_long).map(|stack| stack != 0);
         return Some((hexadecimal(rest)?, stack));
     }
@@ -208,6 +208,10 @@ mod tests {
                 ("0x4111, 0, 0, 0, 0", Some(Vfork)),
                 ("0x4111", Some(Vfork)),
                 ("0x111, 0x7f8a51b0afb0, 0, 0, 0", Some(Shared)),
+                // The kernel's own name of the flags comes with hexadecimal numbers.
+                ("clone_flags=3d0f00", Some(Thread)),
+                ("clone_flags=1200011", Some(Fork)),
+                ("clone_flags=4111", Some(Vfork)),
             ],
         );
     }
