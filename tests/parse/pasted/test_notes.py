@@ -30,6 +30,26 @@ def test_blanks_at_the_ends_of_lines_change_nothing(tmp_path, blanks):
     assert events(tmp_path, behind).equals(events(tmp_path, CLEAN))
 
 
+ENDS = """\
+20:10:01.0 clone(Process 27418 attached
+child_stack=0, flags=SIGCHLD) = 27418
+[pid 27417] 20:10:01.1 wait4(27418, Process 27417 suspended
+ <unfinished ...>
+[pid 27418] 20:10:01.2 openat(AT_FDCWD, "/dev/null", O_RDONLY <ptrace(SYSCALL):No such process>
+[pid 27418] 20:10:01.3 exit_group(0 <unfinished ... exit status 0>
+[pid 27418] 20:10:01.4 getpid( <Cannot restart pid 27418 with ptrace(SYSCALL): No such process>
+Process 27417 resumed
+"""
+
+
+@pytest.mark.parametrize("blanks", [" ", "\t", "  \t "])
+def test_blanks_behind_words_of_strace_change_nothing(tmp_path, blanks):
+    behind = "".join(f"{line}{blanks}\n" for line in ENDS.splitlines())
+    clean = events(tmp_path, ENDS)
+    assert {"unavailable", "killed"} <= set(clean["status"])
+    assert events(tmp_path, behind).equals(clean)
+
+
 @pytest.mark.parametrize(
     "note", ["  ## why?", ";", "  <-- here", " // see above", " // (see above)", "\t| x"]
 )

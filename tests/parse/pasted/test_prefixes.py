@@ -51,11 +51,23 @@ STRACE = sorted(path.stem for path in (DATA / "golden").glob("torture-*.log"))
 NOT_FOUND = {
     *("ftrace-names-of-commands", "ftrace-names-told", "ftrace-layout-latency"),
     *("ftrace-layout-hex", "ftrace-layout-raw", "ftrace-layout-remote"),
-    *("ftrace-kernel-log", "ftrace-page", "ftrace-layout-trace-cmd", "ftrace-layout-trace-cmd-l"),
+    *("ftrace-kernel-log", "ftrace-page", "ftrace-layout-trace-cmd"),
     *("ftrace-page-systrace", "ftrace-near-records", "ftrace-indents"),
     *("ftrace-mmiotrace", "ftrace-kernel-log-dates"),
+    *("names", "names-tgid", "names-latency", "trace-cmd-names"),
+    *("trace-cmd-buffers", "trace-cmd-dropped"),
 }
-FTRACE = sorted({path.stem for path in (DATA / "golden").glob("ftrace-*.log")} - NOT_FOUND)
+# A number may be the start of a name, where names are not aligned, or of a line of text.
+NOT_NUMBERED = {
+    *("ftrace-layout-trace-cmd-l", "trace-cmd-report-l", "marks-nocontext", "trace-cmd-marks"),
+}
+# Text with CR LF, which is an end of a line too, and blanks before the line of a lost record.
+NOT_WHOLE = {"marks", "marks-latency", "marks-nocontext", "trace-cmd-marks", "lost-pipe"}
+# By name: the golden logs, and those that were recorded with each option of tracefs and trace-cmd.
+FTRACE_LOGS = {path.stem: path for path in (DATA / "golden").glob("ftrace-*.log")} | {
+    path.stem: path for path in (DATA / "ftrace").glob("*.ftrace")
+}
+FTRACE = sorted({*FTRACE_LOGS} - NOT_FOUND)
 
 
 def prefixed(text: bytes, prefix: str, behind: str = "") -> bytes:
@@ -78,7 +90,7 @@ def folder(tmp_path_factory):
 
 
 def golden(name: str) -> bytes:
-    return (DATA / "golden" / f"{name}.log").read_bytes()
+    return FTRACE_LOGS.get(name, DATA / "golden" / f"{name}.log").read_bytes()
 
 
 def clock(text: bytes, folder) -> str:
@@ -119,11 +131,14 @@ def test_a_log_of_ftrace_is_itself_behind_a_prefix(tmp_path, name, prefix):
     # Without the record that is cut at the end of `ftrace-lines`.
     text = golden(name).rpartition(b"\n")[0] + b"\n"
     before, varies = prefix
+    if "{n" in before and name in NOT_NUMBERED:
+        pytest.skip("the number may be the log's own")
     clean = events(tmp_path / "log", text)
     found = events(tmp_path / "log", prefixed(text, before))
-    assert_frame_equal(without(found, "extra"), without(clean, "extra"))
+    texts = ["args"] if name in NOT_WHOLE else []
+    assert_frame_equal(without(found, "extra", *texts), without(clean, "extra", *texts))
     if not varies:
-        assert_frame_equal(without(found), without(clean))
+        assert_frame_equal(without(found, *texts), without(clean, *texts))
 
 
 @CALM

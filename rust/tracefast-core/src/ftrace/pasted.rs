@@ -27,9 +27,12 @@ pub(crate) fn prefix(text: &[u8]) -> Option<Prefix> {
         return None;
     }
     let heads = || Prefix::find(whole, is_head);
+    // What a program wrote into the trace may end like lines of the header.
+    let first = || Prefix::find(whole, is_first);
     let records =
         COLUMNS.map(|column| Prefix::find(whole, |line| is_head(line) || is_aligned(line, column)));
     let mut found = std::iter::once_with(heads)
+        .chain(std::iter::once_with(first))
         .chain(records)
         .flatten()
         .filter(|prefix| is_before_records(whole, prefix));
@@ -91,7 +94,7 @@ fn starts_lines(text: &[u8]) -> bool {
     if lines(text).take(RECORDS).any(is_first) {
         return true;
     }
-    if memchr::memmem::find(text, TRACER).is_some() {
+    if memchr::memmem::find(text, TRACER).is_some() || lines(text).take(RECORDS).any(ends_first) {
         return false;
     }
     let records = lines(text).filter(|line| memchr::memchr(b'[', line).is_some());
@@ -119,7 +122,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A line of the header, at the start of the text.
 fn is_head(line: &[u8]) -> bool {
-    is_first(line) || line == b"#" || line.starts_with(b"##### CPU ")
+    is_first(line) || line == b"#" || line.starts_with(b"#  ") || line.starts_with(b"##### CPU ")
 }
 
 /// The first line of a header.
@@ -127,6 +130,11 @@ fn is_first(line: &[u8]) -> bool {
     // A command may be called the same.
     line.strip_prefix(TRACER).is_some_and(|name| !name.contains(&b' '))
         || line.strip_prefix(b"cpus=").is_some_and(|n| number::whole_integer(n).is_some())
+}
+
+/// Whether the header of trace-cmd ends the line.
+fn ends_first(line: &[u8]) -> bool {
+    memchr::memmem::rfind(line, b"cpus=").is_some_and(|at| is_first(&line[at..]))
 }
 
 /// A record whose name ends at this column.

@@ -88,7 +88,14 @@ pub(crate) fn is_call(name: &[u8]) -> bool {
 pub(crate) fn without_blanks(line: &[u8]) -> &[u8] {
     let event = line.trim_ascii_end();
     let marks = [&b" +++"[..], b" ---", b" ...>"];
-    let ends = marks.into_iter().any(|mark| event.ends_with(mark));
+    // ` <ptrace(SYSCALL):No such process>`, ` <unfinished ... exit status 0>`
+    let gone = event.ends_with(b">")
+        && memchr::memmem::rfind(event, b" <").is_some_and(|at| {
+            let mark = &event[at + 2..];
+            let marks = [&b"ptrace("[..], b"unfinished ... exit status ", b"Cannot restart pid "];
+            marks.into_iter().any(|start| mark.starts_with(start))
+        });
+    let ends = gone || marks.into_iter().any(|mark| event.ends_with(mark));
     if ends || search::find(event, b" = ", 1).is_some() { event } else { line }
 }
 

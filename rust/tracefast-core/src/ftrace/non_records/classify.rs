@@ -94,6 +94,7 @@ pub(crate) fn names_ftrace(header: &[u8]) -> bool {
 
 /// `cpus=2`, `CPU 3 is empty`, `version = 6`, `TRACE:`.
 fn is_header(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
     let number = |text: &[u8], end: &[u8]| {
         let (_, n) = number::digits(text);
         n > 0 && text[n..] == *end
@@ -217,6 +218,7 @@ mod tests {
             "# CPU  DURATION                  FUNCTION CALLS",
             "# |     |   |                     |   |   |   |",
             "cpus=2",
+            "cpus=2 \t",
             "CPU 3 is empty",
             "capturing trace... done",
             "TRACE:",

@@ -30,7 +30,8 @@ fn text(line: &[u8]) -> Option<&[u8]> {
 /// Messages that versions before 4.11 print without the program name, and changes of personality
 /// (`update_personality` in `src/syscall.c`).
 pub(crate) fn is_bare(line: &[u8]) -> bool {
-    is_process(line) || line.starts_with(b"[ Process PID=") && line.ends_with(b" mode. ]")
+    let personality = line.starts_with(b"[ Process PID=");
+    is_process(line) || personality && line.trim_ascii_end().ends_with(b" mode. ]")
 }
 
 /// Whether the line is `Process N attached` or another message about a task.
@@ -49,11 +50,12 @@ fn is_process(line: &[u8]) -> bool {
     })
 }
 
-/// `Process N `: the number, and the text after it.
+/// `Process N `: the number, and the text after it, without blanks that an editor may have added.
 fn process(line: &[u8]) -> Option<(i32, &[u8])> {
     let rest = line.strip_prefix(b"Process ")?;
     let (pid, n) = number::digits(rest);
-    Some((i32::try_from(pid).ok().filter(|_| n > 0)?, rest[n..].strip_prefix(b" ")?))
+    let rest = rest[n..].strip_prefix(b" ")?.trim_ascii_end();
+    Some((i32::try_from(pid).ok().filter(|_| n > 0)?, rest))
 }
 
 /// Whether the line holds what `-d` prints for each stop, possibly in the middle of other text.
@@ -106,6 +108,7 @@ mod tests {
             "Process 17 attached - interrupt to quit",
             "Process 17 resumed (parent 3 ready)",
             "Process 17 suspended",
+            "Process 17 suspended \t",
             "[ Process PID=30788 runs in 32 bit mode. ]",
         ] {
             assert!(is_message(line.as_bytes()), "{line}");
