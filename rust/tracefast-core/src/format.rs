@@ -284,10 +284,17 @@ impl Format {
         }
     }
 
-    /// Fills the columns of a call without an end from its arguments.
-    pub fn abandon(&self, parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+    /// Fills the columns of a call without an end from its arguments, the last of which may be a
+    /// part of one if they are `partial`.
+    pub fn abandon(
+        &self,
+        parsed: &mut Parsed,
+        row: usize,
+        args: &[u8],
+        (sys, partial): (u16, bool),
+    ) {
         match self {
-            Self::Strace(_) => strace::abandon(parsed, row, args, sys),
+            Self::Strace(_) => strace::abandon(parsed, row, args, sys, partial),
             Self::Ftrace(format) => ftrace::abandon(parsed, row, format, args, sys),
         }
     }

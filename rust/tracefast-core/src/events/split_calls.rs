@@ -39,6 +39,8 @@ pub struct OpenCall {
     /// Its line does not say that it is unfinished: other output was written into it, or it was
     /// cut.
     pub torn: bool,
+    /// The last of its arguments may be a part of one: its line was cut.
+    pub partial: bool,
     /// The clock of `ts`.
     pub clock: RowClock,
     /// Its start is not in the log.
@@ -239,6 +241,8 @@ pub enum EntryTarget {
 pub struct SecondHalf<'a> {
     /// Argument text of the first half; `None` if the log does not have it.
     pub head: Option<&'a [u8]>,
+    /// The last of these arguments may be a part of one.
+    pub partial: bool,
     /// Number of the call.
     pub sys: u16,
     /// When it was entered.

@@ -32,14 +32,15 @@ struct Opened {
     sys: u16,
     clock: RowClock,
     torn: bool,
+    partial: bool,
     headless: bool,
     entry: u32,
 }
 
 impl Opened {
     fn new(open: &OpenCall, owner: Option<i32>) -> Self {
-        let &OpenCall { tid, ts, pid, cpu, sys, clock, torn, headless, entry, .. } = open;
-        Self { tid: tid.or(owner), ts, pid, cpu, sys, clock, torn, headless, entry }
+        let &OpenCall { tid, ts, pid, cpu, sys, clock, torn, partial, headless, entry, .. } = open;
+        Self { tid: tid.or(owner), ts, pid, cpu, sys, clock, torn, partial, headless, entry }
     }
 
     fn status_if_lost(&self, reason: LossReason) -> Status {
@@ -504,7 +505,7 @@ fn abandon(
     rows.kind[row] = EventKind::Syscall as u8;
     rows.status[row] = status as u8;
     rows.valid[row] |= C::Kind.bit() | C::Status.bit();
-    format.abandon(parsed, row, call.text.args(), call.open.sys);
+    format.abandon(parsed, row, call.text.args(), (call.open.sys, call.open.partial));
     mark_begun(parsed, row);
 }
 
@@ -524,7 +525,16 @@ fn resume(
             parsed,
             text,
             row,
-            SecondHalf { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false },
+            SecondHalf {
+                head: None,
+                partial: false,
+                sys,
+                entry: None,
+                rest,
+                gap: true,
+                mark: None,
+                utf8: false,
+            },
         );
         return;
     };
@@ -534,6 +544,7 @@ fn resume(
     parsed.rows.effect[row].thread = thread;
     let half = SecondHalf {
         head: Some(call.text.args()),
+        partial: call.open.partial,
         sys: call.open.sys,
         // The time of a middle part is not the time of the entry.
         entry: call.open.ts.filter(|_| !call.open.headless),

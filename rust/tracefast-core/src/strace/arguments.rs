@@ -200,6 +200,26 @@ pub(crate) fn args_end(text: &[u8], start: usize) -> Option<usize> {
     }
 }
 
+/// Length of the arguments in `args` that a comma ends, without the one that the end of the text may
+/// have cut.
+pub(crate) fn ended_args(args: &[u8]) -> usize {
+    let (mut depth, mut i, mut ended) = (0usize, 0, 0);
+    while let Some(at) = first_special(args, i) {
+        i = at + 1;
+        match args[at] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => ended = at,
+            b',' => {}
+            _ => match skip_opaque(args, at) {
+                Some(end) => i = end,
+                None => break,
+            },
+        }
+    }
+    ended
+}
+
 /// Whether every string, comment and annotation in `args` is closed.
 pub(crate) fn closed(args: &[u8]) -> bool {
     let mut i = 0;

@@ -41,6 +41,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn enter(&mut self, start: usize, header: &Header, callee: Callee, args: Span) {
         let tid = header.pid;
         self.touch(tid);
+        let open = args.0.checked_sub(1).and_then(|at| self.text.get(at)) == Some(&b'(');
+        let args = match open && self.text.get(args.1) != Some(&b')') {
+            true => self.cut_arguments(args),
+            false => args,
+        };
         if !callee.returns {
             let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
             let (source, given) = (self.source(args), GivenArguments::Args(self.args(args)));
@@ -79,6 +84,15 @@ impl<'a> Parser<'a> {
         let at = self.grammar.calls.open(tid, open, self.parsed);
         self.stack_may_follow(header, StackOwner::Call(at));
         self.owner = None;
+    }
+
+    /// The arguments of a record that was cut before the parenthesis at their end. The last of them
+    /// may have lost digits, so it is no value.
+    #[cold]
+    fn cut_arguments(&mut self, args: Span) -> Span {
+        self.parsed.oddities.lost_values += 1;
+        let whole = memchr::memrchr(b',', &self.text[args.0..args.1]).unwrap_or(0);
+        (args.0, args.0 + whole)
     }
 
     #[inline]

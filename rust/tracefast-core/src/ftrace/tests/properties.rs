@@ -33,6 +33,7 @@ fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
     let part = |range: (u32, u32)| &first.text[range.0 as usize..range.1 as usize];
     let half = SecondHalf {
         head: Some(part(open.args)),
+        partial: false,
         sys: open.sys,
         entry: open.ts,
         rest,

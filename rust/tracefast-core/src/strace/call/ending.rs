@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use crate::events::vocabulary::Status;
-use crate::strace::arguments::args_end;
+use crate::strace::arguments::{args_end, ended_args};
 use crate::strace::call::note;
 use crate::strace::call::result::{self, Outcome};
 
@@ -208,6 +208,13 @@ pub fn cut_args(text: &[u8]) -> usize {
             rest.is_empty() || rest.starts_with(b"=")
         })
         .unwrap_or(text.len())
+}
+
+/// Like [`cut_args`], for a line that was cut: if nothing closes the arguments, the last one may have
+/// lost digits or the end of a name, so it is left out.
+pub(crate) fn known_args(text: &[u8]) -> usize {
+    let end = cut_args(text);
+    if end < text.len() { end } else { ended_args(text) }
 }
 
 /// The result after the `)` at `end`: blanks, `= `, value.

@@ -59,6 +59,7 @@ impl Parser<'_> {
             self.parsed.oddities.cut_ends += u64::from(cut);
             if let Some(open) = self.grammar.calls.at(at) {
                 open.torn = !cut;
+                open.partial = end == line.end;
             }
         }
         if let Some(at) = message {
@@ -216,6 +217,7 @@ impl Parser<'_> {
         self.used = Some(LineUse::Resumed);
         let half = SecondHalf {
             head: Some(&self.text[open.args.0 as usize..open.args.1 as usize]),
+            partial: false,
             sys: open.sys,
             entry: open.ts,
             rest: (rest.0 as u32, rest.1 as u32),

@@ -12,6 +12,7 @@ use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
 use crate::linux::LONGEST_NS;
 use crate::linux::errno;
 use crate::linux::syscalls::{self, Classes};
+use crate::strace::arguments::ended_args;
 use crate::strace::call::ending::{self, Ending};
 use crate::strace::call::result::{Outcome, ResultStatus};
 use crate::strace::fields::{self, Annotation};
@@ -195,15 +196,18 @@ pub(crate) fn add_extra(parsed: &mut Parsed, row: usize, text: &[u8], line: &[u8
 }
 
 /// Fills the columns of a call without an end from its arguments `args`.
-pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
-    let args = &args[..ending::cut_args(args)];
+/// `partial`: the last of them may be a part of one.
+pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16, partial: bool) {
     let text = escape_invalid(args);
+    let known = if partial { ending::known_args } else { ending::cut_args }(text.as_bytes());
+    let text = &text[..ending::cut_args(text.as_bytes())];
     let base = parsed.side.bytes.len();
     parsed.side.bytes.extend_from_slice(text.as_bytes());
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = string_view::pack(text.as_bytes(), Place::Side, base);
     rows.valid[row] |= C::Args.bit();
-    let source = ViewSource { bytes: text.as_bytes(), place: Place::Side, base, utf8: true };
+    let known = &text.as_bytes()[..known];
+    let source = ViewSource { bytes: known, place: Place::Side, base, utf8: true };
     fields::fill(rows, side, row, source, sys, None);
 }
 
@@ -264,7 +268,13 @@ fn write_joined(
     }
     rows.args[row] = string_view::pack(&joined[..ending.args], Place::Side, base);
     rows.valid[row] |= C::Args.bit();
-    let args = ViewSource { bytes: &joined[..ending.args], ..source };
+    let known = match half.head {
+        // Of the argument that was cut, the second half may have none, or the end of another.
+        Some(head) if half.partial => ended_args(escape_invalid(head).as_bytes()),
+        _ if ending.status == Some(Status::Truncated) => ending::known_args(&joined[..ending.args]),
+        _ => ending.args,
+    };
+    let args = ViewSource { bytes: &joined[..known], ..source };
     fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
     if let Some(found) = &ending.outcome {
         apply_result(parsed, row, found, joined);

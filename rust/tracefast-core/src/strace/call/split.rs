@@ -38,8 +38,11 @@ impl Parser<'_> {
         rows.status[row] = status as u8;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit();
         let (start, end) = (open.args.0 as usize, open.args.1 as usize);
-        let end = start + ending::cut_args(&self.text[start..end]);
-        self.arguments(row, open.name, open.sys, (start, end), None);
+        let all = &self.text[start..end];
+        let end = start + ending::cut_args(all);
+        let known = if open.partial { ending::known_args(all) } else { end - start };
+        self.arguments(row, open.name, open.sys, (start, start + known), None);
+        self.parsed.rows.args[row] = self.view(start, end);
         self.parsed.rows.effect[row].begun = true;
     }
 
@@ -168,6 +171,7 @@ impl Parser<'_> {
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
                 let half = SecondHalf {
                     head: Some(head),
+                    partial: open.partial,
                     sys: open.sys,
                     entry: open.ts,
                     rest,
@@ -185,6 +189,7 @@ impl Parser<'_> {
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let half = SecondHalf {
                     head: None,
+                    partial: false,
                     sys,
                     entry: None,
                     rest,
