@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import tracefast as tf
@@ -15,10 +15,10 @@ WIDTHS = (60, 72, 80, 100, 120, 132)
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory) -> dict[str, bytes]:
+def demo() -> dict[str, bytes]:
     def text(name: str) -> bytes:
-        packed = DATA / f"demo.{name}.zst"
-        return subprocess.run(["zstd", "-dcq", packed], capture_output=True, check=True).stdout
+        with pa.input_stream(DATA / f"demo.{name}.zst", compression="zstd") as packed:
+            return packed.read()
 
     return {name: text(name) for name in ("strace", "ftrace")}
 

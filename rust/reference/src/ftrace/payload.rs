@@ -162,7 +162,9 @@ fn by_name(text: &[u8]) -> Option<Payload> {
     let call = Call::Name(name.to_vec());
     let rest = &rest[name.len()..];
     if let Some(args) = rest.strip_prefix(b"(") {
-        let args = args.strip_suffix(b")").unwrap_or(args).to_vec();
+        // The last argument of a record that was cut may have lost digits.
+        let ended = || args.iter().rposition(|&b| b == b',').unwrap_or(0);
+        let args = args.strip_suffix(b")").unwrap_or_else(|| &args[..ended()]).to_vec();
         return Some(Payload::Enter { call, args });
     }
     let value = rest.strip_prefix(b" -> ")?;

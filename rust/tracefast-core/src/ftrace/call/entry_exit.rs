@@ -42,10 +42,8 @@ impl<'a> Parser<'a> {
         let tid = header.pid;
         self.touch(tid);
         let open = args.0.checked_sub(1).and_then(|at| self.text.get(at)) == Some(&b'(');
-        let args = match open && self.text.get(args.1) != Some(&b')') {
-            true => self.cut_arguments(args),
-            false => args,
-        };
+        let cut = open && self.text.get(args.1) != Some(&b')');
+        let args = if cut { self.cut_arguments(args) } else { args };
         if !callee.returns {
             let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
             let (source, given) = (self.source(args), GivenArguments::Args(self.args(args)));
