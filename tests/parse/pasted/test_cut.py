@@ -45,6 +45,9 @@ def test_no_value_is_made_of_a_part_of_one(tmp_path, demo, kind, width):
     part = pl.col("path_clean").str.starts_with(pl.col("path"))
     parts = both.filter(part & (pl.col("path") != pl.col("path_clean")))
     assert parts.select("line", "path", "path_clean").rows() == []
+    given = both.filter(pl.col("name").is_in(["pread64", "pwrite64"]))
+    wrong = given.filter(pl.col("offset") != pl.col("offset_clean"))
+    assert wrong.select("line", "offset", "args").rows() == []
     assert any("lost" in words for words in report.quality)
 
 

@@ -209,6 +209,9 @@ pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16, partial: 
     let known = &text.as_bytes()[..known];
     let source = ViewSource { bytes: known, place: Place::Side, base, utf8: true };
     fields::fill(rows, side, row, source, sys, None);
+    if known.len() < text.len() {
+        fields::forget_ends(rows, row, sys);
+    }
 }
 
 /// The ending of a call whose text stops in the middle.
@@ -276,6 +279,9 @@ fn write_joined(
     };
     let args = ViewSource { bytes: &joined[..known], ..source };
     fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
+    if known < ending.args {
+        fields::forget_ends(&mut parsed.rows, row, half.sys);
+    }
     if let Some(found) = &ending.outcome {
         apply_result(parsed, row, found, joined);
     }

@@ -42,7 +42,10 @@ impl Parser<'_> {
         let end = start + ending::cut_args(all);
         let known = if open.partial { ending::known_args(all) } else { end - start };
         self.arguments(row, open.name, open.sys, (start, start + known), None);
-        self.parsed.rows.args[row] = self.view(start, end);
+        if known < end - start {
+            fields::forget_ends(&mut self.parsed.rows, row, open.sys);
+            self.parsed.rows.args[row] = self.view(start, end);
+        }
         self.parsed.rows.effect[row].begun = true;
     }
 

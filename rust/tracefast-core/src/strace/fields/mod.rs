@@ -50,6 +50,17 @@ pub(crate) fn fill(
     fill_by(Plan::for_call(sys), rows, side, row, source, sys, ret);
 }
 
+/// Takes back what [`fill`] found by counting from the end of arguments of which the last are missing.
+#[cold]
+pub(crate) fn forget_ends(rows: &mut Rows, row: usize, sys: u16) {
+    if Plan::for_call(sys).method == Method::Ends {
+        rows.valid[row] &= !(C::Requested.bit() | C::Offset.bit());
+        if rows.effect[row].place == At::Given {
+            rows.effect[row].place = At::Elsewhere;
+        }
+    }
+}
+
 /// Like [`fill`], with a given plan.
 #[inline(always)]
 fn fill_by(
