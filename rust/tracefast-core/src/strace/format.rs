@@ -34,6 +34,8 @@ pub struct Format {
     pub prefix: Option<Prefix>,
     /// The width at which its lines were wrapped.
     pub wrap: Option<Wrap>,
+    /// How long the lines are that something cut, 0 if they are whole.
+    pub cut: usize,
     /// The task that the log file is named after.
     pub task: Option<i32>,
     /// The log does not show the order of calls of different tasks: lines come at the ends of calls

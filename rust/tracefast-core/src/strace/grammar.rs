@@ -4,6 +4,7 @@ use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::{CallEntry, EntryTarget};
 use crate::strace::call::foreign_text;
+use crate::strace::detect::cut;
 use crate::strace::fields;
 use crate::strace::format::Format;
 use crate::strace::leader::clock::Clock;
@@ -126,7 +127,9 @@ impl Parser<'_> {
         first: Option<usize>,
         several: bool,
     ) {
+        let is_cut = end - start == self.format.cut;
         if self.try_fast_path
+            && !is_cut
             && let Some(used) = self.fast_line(start, end, first.filter(|_| !several))
         {
             let bytes = (end - start) as u64 + u64::from(end < self.text.len());
@@ -163,6 +166,9 @@ impl Parser<'_> {
         }
         if end > start && matches!(self.text[end - 1], b' ' | b'\t') {
             end = start + line_start::without_blanks(&self.text[start..end]).len();
+        }
+        if is_cut {
+            end = start + cut::without_result(&self.text[start..end]).len();
         }
         let bytes = &self.text[start..end];
         let mark = if several { None } else { first };

@@ -1,6 +1,7 @@
 //! Finds the format of a log from its first lines, since strace writes no header.
 
 mod children;
+pub(crate) mod cut;
 pub(crate) mod first_task;
 mod marks;
 mod pasted;
@@ -33,13 +34,15 @@ use crate::text::parts::parts;
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
     let found = memchr::memmem::find(text, b"\x1b[K").is_some();
+    let raw = text;
     let (text, prefix) = pasted::own_text(text);
     let wrap = Wrap::find(&text);
+    let cut = if wrap.is_some() { 0 } else { cut::width(raw, prefix.as_ref()) };
     let text = match wrap {
         Some(wrap) => wrap.joined(&text).into(),
         None => text,
     };
-    detect_own(&text).map(|format| Format { found, prefix, wrap, ..format })
+    detect_own(&text).map(|format| Format { found, prefix, wrap, cut, ..format })
 }
 
 /// The same for lines without colours and prefixes.
