@@ -80,8 +80,9 @@ impl ModelColumns {
         tasks(rows, self);
         for &ShownFile { row, description, second } in &self.shown {
             if let Some(description) = self.descriptions.get(description as usize) {
-                show(rows, row as usize, description, second);
-                identify(rows, row as usize, second, text, side);
+                if show(rows, row as usize, description, second) {
+                    identify(rows, row as usize, second, text, side);
+                }
             }
         }
     }
@@ -122,8 +123,16 @@ fn part(
     near: &mut [(i64, usize); NEAR],
     comms: bool,
 ) {
-    let Rows { valid, tid, kind, task, pid, comm, effect, .. } = rows;
-    for row in range {
+    let rows_of_part = range.len();
+    // Slices of one length, so that the loop needs no bounds checks.
+    let valid = &mut rows.valid[range.clone()];
+    let tid = &rows.tid[range.clone()];
+    let kind = &rows.kind[range.clone()];
+    let task = &mut rows.task[range.clone()];
+    let pid = &mut rows.pid[range.clone()];
+    let comm = &mut rows.comm[range.clone()];
+    let effect = &rows.effect[range];
+    for row in 0..rows_of_part {
         let mask = valid[row];
         let named = mask & C::Tid.bit() != 0;
         let key = task_key(named.then(|| tid[row]));
@@ -160,9 +169,9 @@ fn part(
 }
 
 /// Writes path, identity, type and number of a description into a row. To do so again changes
-/// nothing.
+/// nothing. Returns whether the row keeps a name that only its annotation gives.
 #[inline]
-pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, second: bool) {
+pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, second: bool) -> bool {
     let (path_column, file_column, ofd_column) =
         if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
     let before = rows.valid[row];
@@ -186,7 +195,7 @@ pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, secon
         valid |= path_column.bit();
     } else if before & path_column.bit() != 0 {
         rows.valid[row] = valid;
-        return;
+        return true;
     }
     if let Some(id) = description.id {
         if second {
@@ -201,10 +210,10 @@ pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, secon
         rows.effect[row].identify = false;
     }
     rows.valid[row] = valid;
+    false
 }
 
 /// Writes the identity of a file that only an annotation names.
-#[inline]
 pub(crate) fn identify(rows: &mut Rows, row: usize, second: bool, text: &[u8], side: &[u8]) {
     let effect = &rows.effect[row];
     if second {

@@ -133,8 +133,9 @@ impl BlockRows<'_> {
     pub(crate) fn write_shown(&mut self, row: usize) {
         let Self { rows, side, text, model_columns: fill, .. } = self;
         for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
-            if let Some(description) = fill.descriptions.get(shown.description as usize) {
-                model_columns::show(rows, row, description, shown.second);
+            if let Some(description) = fill.descriptions.get(shown.description as usize)
+                && model_columns::show(rows, row, description, shown.second)
+            {
                 model_columns::identify(rows, row, shown.second, text, &side.bytes);
             }
         }

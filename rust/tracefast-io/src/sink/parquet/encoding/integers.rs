@@ -89,7 +89,8 @@ pub(crate) fn encode_dictionary(
 /// Fills `buffers.keys` with the keys of all values and returns the range of each page.
 fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<Option<Range>>> {
     let present: usize = pages.iter().flatten().map(|array| array.len() - array.null_count()).sum();
-    let near = pages.iter().flatten().try_fold((i64::MAX, i64::MIN), |(min, max), array| {
+    let mut filled = pages.iter().flatten().filter(|array| array.null_count() < array.len());
+    let near = filled.try_fold((i64::MAX, i64::MIN), |(min, max), array| {
         let (low, high) = small_bounds(array)?;
         Some((min.min(low), max.max(high)))
     });
@@ -132,15 +133,20 @@ fn width(order: Order) -> Width {
     }
 }
 
+/// Fills `out` with the values of a page that are not null.
 fn gather_page(page: &Page, out: &mut Vec<i64>) {
-    out.clear();
+    // All of it is written; what an earlier page has left is not cleared first.
+    out.resize(page.iter().map(|array| array.len() - array.null_count()).sum(), 0);
+    let mut places = out.iter_mut();
     for array in page {
-        gather(array, out);
+        gather(array, &mut places);
     }
 }
 
-/// Appends the values that are not null, sign-extended from their width in the file.
-fn gather(array: &ArrayRef, out: &mut Vec<i64>) {
+type Places<'a> = std::slice::IterMut<'a, i64>;
+
+/// Writes the values that are not null, sign-extended from their width in the file.
+fn gather(array: &ArrayRef, out: &mut Places<'_>) {
     match array.data_type() {
         DataType::Int64 => gather_as::<Int64Type>(array, |v| v, out),
         DataType::Timestamp(..) => gather_as::<TimestampNanosecondType>(array, |v| v, out),
@@ -157,15 +163,20 @@ fn gather(array: &ArrayRef, out: &mut Vec<i64>) {
 fn gather_as<T: ArrowPrimitiveType>(
     array: &ArrayRef,
     convert: impl Fn(T::Native) -> i64,
-    out: &mut Vec<i64>,
+    out: &mut Places<'_>,
 ) {
     let Some(array) = array.as_primitive_opt::<T>() else { return };
     let values = &array.values()[..];
-    out.reserve(array.len() - array.null_count());
-    let many = |out: &mut Vec<i64>, range: std::ops::Range<usize>| {
-        out.extend(values[range].iter().map(|&value| convert(value)));
+    let many = |out: &mut Places<'_>, range: std::ops::Range<usize>| {
+        let places = out.by_ref().take(range.len());
+        places.zip(&values[range]).for_each(|(place, &value)| *place = convert(value));
     };
-    walk(array.nulls(), array.len(), out, many, |out, i| out.push(convert(values[i])));
+    let one = |out: &mut Places<'_>, i: usize| {
+        if let Some(place) = out.next() {
+            *place = convert(values[i]);
+        }
+    };
+    walk(array.nulls(), array.len(), out, many, one);
 }
 
 /// Numbers distinct integers in the order in which they appear.
@@ -208,7 +219,6 @@ impl Integers {
 
     /// Appends the key of each value; `None` when there are too many.
     fn push_keys(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
-        keys.reserve(values.len());
         if self.near.is_empty() {
             self.push_hashed(values, keys)
         } else {
@@ -217,23 +227,29 @@ impl Integers {
     }
 
     fn push_near(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
-        for &value in values {
-            let at = value.wrapping_sub(self.base) as usize;
-            let mut key = *self.near.get(at)?;
-            if key == EMPTY.1 {
-                if self.entries.len() == self.most {
-                    return None;
+        let Self { entries, near, base, most, .. } = self;
+        let mut fit = true;
+        // An iterator of known length is appended without a look at the capacity for each key.
+        keys.extend(values.iter().map(|&value| {
+            let Some(slot) = near.get_mut(value.wrapping_sub(*base) as usize) else {
+                fit = false;
+                return 0;
+            };
+            if *slot == EMPTY.1 {
+                if entries.len() == *most {
+                    fit = false;
+                    return 0;
                 }
-                key = self.entries.len() as u32;
-                self.entries.push(value);
-                self.near[at] = key;
+                *slot = entries.len() as u32;
+                entries.push(value);
             }
-            keys.push(key);
-        }
-        Some(())
+            *slot
+        }));
+        fit.then_some(())
     }
 
     fn push_hashed(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
+        keys.reserve(values.len());
         // The value before is the likeliest one.
         let (mut previous, mut known) = (0, EMPTY.1);
         for &value in values {

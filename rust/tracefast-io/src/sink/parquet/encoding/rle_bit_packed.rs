@@ -104,7 +104,7 @@ fn for_each_run(chunks: usize, constant: impl Fn(usize) -> Option<u32>, mut emit
 
 /// Bit-packs keys, least significant bit first, the last group of eight filled up with zeros.
 fn pack_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
-    out.reserve(keys.len().div_ceil(8) * width as usize + 8);
+    out.reserve(keys.len().div_ceil(8) * width as usize + size_of::<u128>());
     let mut groups = keys.chunks_exact(8);
     for group in &mut groups {
         // A fixed length lets the compiler unroll.
@@ -122,18 +122,25 @@ fn pack_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
 
 #[inline]
 fn pack_eight(group: &[u32; 8], width: u32, out: &mut Vec<u8>) {
+    // A write of fixed length that is too long, and then cut, costs less than one of its own length.
+    let end = out.len() + width as usize;
     if width <= 8 {
         let mut packed = 0_u64;
         for (i, &key) in group.iter().enumerate() {
             packed |= u64::from(key) << (i as u32 * width);
         }
-        out.extend_from_slice(&packed.to_le_bytes()[..width as usize]);
+        out.extend_from_slice(&packed.to_le_bytes());
+        out.truncate(end);
     } else if width <= 16 {
-        let mut packed = 0_u128;
-        for (i, &key) in group.iter().enumerate() {
-            packed |= u128::from(key) << (i as u32 * width);
-        }
-        out.extend_from_slice(&packed.to_le_bytes()[..width as usize]);
+        // Shifts of 128 bits are several instructions; four keys fit into 64.
+        let four = |keys: &[u32]| {
+            let shifted = |(i, &key): (usize, &u32)| u64::from(key) << (i as u32 * width);
+            keys.iter().enumerate().map(shifted).fold(0, |packed, key| packed | key)
+        };
+        let (low, high) = group.split_at(4);
+        let packed = u128::from(four(low)) | u128::from(four(high)) << (4 * width);
+        out.extend_from_slice(&packed.to_le_bytes());
+        out.truncate(end);
     } else {
         let mut packed = 0_u64;
         let mut bits = 0;
