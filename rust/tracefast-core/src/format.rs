@@ -260,6 +260,16 @@ impl Format {
         matches!(self, Self::Strace(format) if format.hides_children)
     }
 
+    /// Bytes of what another program put before the line.
+    pub(crate) fn prefix_len(&self, line: &[u8]) -> usize {
+        match self {
+            Self::Strace(format) => {
+                format.prefix.as_ref().and_then(|prefix| prefix.skip(line)).unwrap_or(0)
+            }
+            Self::Ftrace(format) => format.own(line).0,
+        }
+    }
+
     /// Several lines without what the merge or other programs added to each.
     pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {

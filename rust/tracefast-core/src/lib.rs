@@ -75,6 +75,7 @@ pub(crate) mod hash;
 pub(crate) mod kernel;
 pub mod linux;
 pub mod other_tools;
+pub mod second_log;
 pub mod serial;
 pub mod strace;
 pub mod tables;

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from support.paths import DATA
@@ -122,18 +125,50 @@ def test_containers_and_encodings_have_names(tmp_path):
         assert error.hint.startswith(f"convert it: iconv -f {name.replace('-BE', 'BE')} -t UTF-8")
 
 
+PAGE = "# Issue\n\n```\n{one}```\nand\n```\n{other}```\nThat is all.\n"
+
+
 @pytest.mark.parametrize("block_bytes", [64, 262_144])
-def test_two_logs_in_one_file_are_named(tmp_path, block_bytes):
-    """A file has one format; lines of the other are not read, and the report says so."""
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("prefix", ["", "> "])
+@pytest.mark.parametrize("strace_first", [True, False])
+def test_a_log_of_strace_and_one_of_ftrace_are_two_sources(
+    tmp_path, block_bytes, packed, prefix, strace_first
+):
+    logs = (CALLS * 3, RECORDS) if strace_first else (RECORDS, CALLS * 3)
+    plain = PAGE.format(one=logs[0], other=logs[1])
+    page = "".join(f"{prefix}{line}\n" for line in plain.splitlines())
+    path = tmp_path / ("log.gz" if packed else "log")
+    path.write_bytes(gzip.compress(page.encode()) if packed else page.encode())
+    report = tf.parse(path, None, block_bytes=block_bytes)
+    assert (report.format, report.warnings) == ("mixed", [])
+    assert report.oddities["other_format"] == 0
+    found = pl.DataFrame(tf.read(path)).filter(pl.col("kind") != "unparsed")
+    assert found["source"].unique(maintain_order=True).to_list() == [str(path), f"{path}#2"]
+    for source, log in zip((str(path), f"{path}#2"), logs, strict=True):
+        here = found.filter(pl.col("source") == source)
+        (tmp_path / "clean").write_text(log)
+        expected = pl.DataFrame(tf.read(tmp_path / "clean")).filter(pl.col("kind") != "unparsed")
+        before = plain[: plain.index(log)].count("\n")
+        expected = expected.with_columns(pl.col("line") + before)
+        # Numbers of tasks and descriptions are unique in all logs together.
+        own = [name for name in expected.columns if name not in ("source", "task", "ofd", "ofd2")]
+        assert_frame_equal(here.select(own), expected.select(own), categorical_as_str=True)
+
+
+def test_lines_of_another_format_between_those_of_a_log_are_named(tmp_path):
+    """What a program prints may look like a log; it is not one of its own."""
     records = [line for line in RECORDS.splitlines(keepends=True) if "[00" in line][:3]
-    page = f"# Issue\n\n```\n{CALLS * 3}```\nand\n```\n{''.join(records)}```\n"
-    (tmp_path / "log").write_text(page)
-    report = tf.parse(tmp_path / "log", None, block_bytes=block_bytes)
-    assert (report.format, report.kinds["syscall"]) == ("strace", 9)
+    (tmp_path / "log").write_text(CALLS + "".join(records) + CALLS)
+    report = tf.parse(tmp_path / "log", None)
+    assert (report.format, report.kinds["syscall"]) == ("strace", 6)
     assert report.oddities["other_format"] == 3
     assert [
         f"{tmp_path}/log: two logs in one file: 3 lines look like ftrace's" in text
         for text in report.warnings
     ] == [True]
+    # Who names a format wants no other.
+    (tmp_path / "log").write_text(PAGE.format(one=CALLS, other=RECORDS))
+    assert tf.parse(tmp_path / "log", None, format_in="strace").kinds["syscall"] == 3
     (tmp_path / "log").write_text(CALLS)
     assert tf.parse(tmp_path / "log", None).warnings == []

@@ -79,10 +79,10 @@ impl ModelColumns {
     pub(crate) fn write(&self, rows: &mut Rows, text: &[u8], side: &[u8]) {
         tasks(rows, self);
         for &ShownFile { row, description, second } in &self.shown {
-            if let Some(description) = self.descriptions.get(description as usize) {
-                if show(rows, row as usize, description, second) {
-                    identify(rows, row as usize, second, text, side);
-                }
+            if let Some(description) = self.descriptions.get(description as usize)
+                && show(rows, row as usize, description, second)
+            {
+                identify(rows, row as usize, second, text, side);
             }
         }
     }

@@ -77,13 +77,13 @@ pub fn likeness(text: &[u8]) -> usize {
         }
         Wrap::KernelLog => {
             let dumped = lines(text).filter_map(|line| line.get(wrapper::kernel_log(line)?..));
-            dumped.filter(|line| is_ftrace(line)).take(LINES).count()
+            dumped.filter(|line| is_event(line)).take(LINES).count()
         }
         _ => {
             let prefix = pasted::prefix(text);
             let own = |line| prefix.and_then(|prefix: Prefix| prefix.skip(line)).unwrap_or(0);
             let full = lines(text).map(|line| &line[own(line)..]).filter(|line| !line.is_empty());
-            full.take(LINES).filter(|line| is_ftrace(line)).count()
+            full.take(LINES).filter(|line| is_event(line)).count()
         }
     }
 }
@@ -93,7 +93,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The line is a record or one that only ftrace writes.
-fn is_ftrace(line: &[u8]) -> bool {
+pub(crate) fn is_event(line: &[u8]) -> bool {
     match classify(line) {
         NonRecord::Header => names_ftrace(line),
         NonRecord::Lost { .. } => true,

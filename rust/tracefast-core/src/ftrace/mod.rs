@@ -77,6 +77,7 @@ mod tests;
 pub mod wrapper;
 
 pub use crate::linux::machine::{Machine, SyscallAbi};
+pub(crate) use detect::is_event;
 pub use detect::{detect, likeness};
 pub use fields::head;
 pub use format::{Format, Graph};

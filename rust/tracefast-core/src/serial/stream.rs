@@ -81,6 +81,13 @@ impl Stream {
         });
     }
 
+    /// The source starts after this many lines of its file.
+    pub fn skip_lines(&mut self, lines: u64) {
+        if let Some(source) = &mut self.source {
+            source.line = lines as i64;
+        }
+    }
+
     /// Counts a source without any text.
     pub fn empty(&mut self, name: &str) {
         self.counts.begin(name, None);

@@ -2,17 +2,19 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
+use memchr::memchr_iter;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
 use tracefast_core::ftrace::wrapper::is_page;
 use tracefast_core::other_tools;
+use tracefast_core::second_log::second_log;
 use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -65,6 +67,10 @@ pub(crate) struct Source {
     pub format: Option<Format>,
     /// The bytes.
     pub bytes: Bytes,
+    /// Lines of its file before it.
+    pub line: u64,
+    /// The second log of the same file.
+    pub second: Option<Box<Source>>,
 }
 
 /// The two ways to read.
@@ -82,6 +88,8 @@ pub(crate) enum Bytes {
         head: Vec<u8>,
         /// The rest.
         rest: Box<dyn Read + Send>,
+        /// Bytes of the log's file before them.
+        before: u64,
     },
     /// A compressed log: any worker unpacks any piece, as long as pieces can be found.
     Packed {
@@ -93,6 +101,10 @@ pub(crate) enum Bytes {
 }
 
 impl Source {
+    fn new(name: &str, format: Option<Format>, bytes: Bytes) -> Self {
+        Self { name: name.to_owned(), format, bytes, line: 0, second: None }
+    }
+
     /// Opens the log that a user calls `name` and finds its format.
     ///
     /// # Errors
@@ -130,11 +142,13 @@ impl Source {
                 head.truncate(n + more);
             }
             let format = detect(name, &head, wanted)?;
-            return Ok(Self {
-                name: name.to_owned(),
-                format,
-                bytes: Bytes::File { file: Arc::new(file), len },
-            });
+            if let Some(parts) = TwoLogs::find(&head, format.as_ref(), wanted) {
+                progress.bytes_read.fetch_add(head.len() as u64, Ordering::Relaxed);
+                (&file).seek(SeekFrom::Start(head.len() as u64)).map_err(at)?;
+                let rest = Counted { inner: file, progress: Arc::clone(progress) };
+                return Ok(parts.sources(name, head, Box::new(rest)));
+            }
+            return Ok(Self::new(name, format, Bytes::File { file: Arc::new(file), len }));
         }
         let reader = Counted { inner: file, progress: Arc::clone(progress) };
         Self::stream(name, Box::new(reader), wanted)
@@ -144,6 +158,7 @@ impl Source {
     #[must_use]
     pub(crate) fn on(mut self, machine: Option<Machine>) -> Self {
         self.format = self.format.map(|format| format.with_machine(machine));
+        self.second = self.second.map(|second| Box::new(second.on(machine)));
         self
     }
 
@@ -168,11 +183,8 @@ impl Source {
             }
             Input::Set(set) => {
                 let merge = Merge::open(&set.members, &set.format.layout, set.origin, progress)?;
-                Ok(Self {
-                    name: set.name.clone(),
-                    format: Some(Format::Strace(set.format)),
-                    bytes: Bytes::Stream { head: Vec::new(), rest: Box::new(merge) },
-                })
+                let bytes = Bytes::Stream { head: Vec::new(), rest: Box::new(merge), before: 0 };
+                Ok(Self::new(&set.name, Some(Format::Strace(set.format)), bytes))
             }
         }
     }
@@ -203,7 +215,11 @@ impl Source {
             );
         }
         let format = detect(name, &head, wanted)?;
-        Ok(Self { name: name.to_owned(), format, bytes: Bytes::Packed { head, rest } })
+        if let Some(parts) = TwoLogs::find(&head, format.as_ref(), wanted) {
+            let rest = rest.rest(&[]).map_err(at)?.unwrap_or_else(|| Box::new(io::empty()));
+            return Ok(parts.sources(name, head, rest));
+        }
+        Ok(Self::new(name, format, Bytes::Packed { head, rest }))
     }
 
     /// A stream after its first bytes, `head`.
@@ -224,7 +240,39 @@ impl Source {
             fill(&mut head, SNIFF_PAGE).map_err(at)?;
         }
         let format = detect(name, &head, wanted)?;
-        Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
+        if let Some(parts) = TwoLogs::find(&head, format.as_ref(), wanted) {
+            return Ok(parts.sources(name, head, rest));
+        }
+        Ok(Self::new(name, format, Bytes::Stream { head, rest, before: 0 }))
+    }
+}
+
+/// A log of strace and one of ftrace in the same file.
+struct TwoLogs {
+    formats: [Format; 2],
+    /// Bytes before the second.
+    start: usize,
+}
+
+impl TwoLogs {
+    /// Finds them in the first bytes of a file. A format that the user names is the only one.
+    fn find(head: &[u8], format: Option<&Format>, wanted: Option<Wanted>) -> Option<Self> {
+        let format = format.filter(|_| wanted.is_none() && !is_page(head))?;
+        let start = second_log(head, format)?;
+        let (first, second) = head.split_at(start);
+        let formats = [Format::detect(first, None)?, Format::detect(second, None)?];
+        Some(Self { formats, start })
+    }
+
+    /// Two sources; the second is called `NAME#2`.
+    fn sources(self, name: &str, mut head: Vec<u8>, rest: Box<dyn Read + Send>) -> Source {
+        let Self { formats: [first, second], start } = self;
+        let after = head.split_off(start);
+        let line = memchr_iter(b'\n', &head).count() as u64;
+        let bytes = Bytes::Stream { head: after, rest, before: start as u64 };
+        let second = Source { line, ..Source::new(&format!("{name}#2"), Some(second), bytes) };
+        let bytes = Bytes::Stream { head, rest: Box::new(io::empty()), before: 0 };
+        Source { second: Some(Box::new(second)), ..Source::new(name, Some(first), bytes) }
     }
 }
 

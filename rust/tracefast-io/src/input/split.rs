@@ -273,6 +273,11 @@ impl Cutter {
         Self { head: io::Cursor::new(head), rest, carry: Vec::new(), done: false, read: 0, limits }
     }
 
+    /// The same, where `before` bytes of the file are another log.
+    pub(crate) fn after(before: u64, head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
+        Self { read: before, ..Self::new(head, rest) }
+    }
+
     /// The part of a stream after its first `before` bytes: `part_start`, then `rest`.
     pub(crate) fn resume(before: u64, carry: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
         let read = before + carry.len() as u64;

@@ -21,7 +21,7 @@ impl<E: Encode> Shared<E> {
             let wanted = self.options.format;
             let open =
                 source.take().map_or_else(|| Source::open_input(input, wanted, &self.progress), Ok);
-            let done = open.and_then(|source| self.source(source.on(self.options.machine)));
+            let done = open.and_then(|source| self.sources(source.on(self.options.machine)));
             if let Err(error) = done {
                 self.fail(error);
                 return;
@@ -42,6 +42,16 @@ impl<E: Encode> Shared<E> {
         self.wake_all();
     }
 
+    /// Sees the logs of a file to their ends: one, or two.
+    fn sources(&self, first: Source) -> Result<()> {
+        let mut next = Some(Box::new(first));
+        while let Some(mut source) = next {
+            next = source.second.take();
+            self.source(*source)?;
+        }
+        Ok(())
+    }
+
     fn source(&self, source: Source) -> Result<()> {
         let name = source.name;
         let mut state = self.lock();
@@ -54,6 +64,7 @@ impl<E: Encode> Shared<E> {
         self.encode.begin(&name, format);
         if let Some(grouper) = state.grouper.as_mut() {
             grouper.stream.begin(&name, format);
+            grouper.stream.skip_lines(source.line);
         }
         let first = state.blocks;
         match source.bytes {
@@ -62,10 +73,10 @@ impl<E: Encode> Shared<E> {
                 state.blocks += block_count(len, self.options.block_bytes);
                 self.work.notify_all();
             }
-            Bytes::Stream { head, rest } => {
+            Bytes::Stream { head, rest, before } => {
                 state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
                 drop(state);
-                self.cut(&name, Cutter::new(head, rest), &format)?;
+                self.cut(&name, Cutter::after(before, head, rest), &format)?;
                 state = self.lock();
             }
             Bytes::Packed { head, rest } => {

@@ -1,0 +1,114 @@
+//! Two logs in one text: one of strace and one of ftrace, as in an issue with a fence for each.
+
+use crate::format::{Format, Wanted};
+use crate::ftrace;
+use crate::strace;
+
+/// Lines of the second log that show that it is one, and no quote in prose.
+const FEW: usize = 3;
+
+/// Lines in a row that may be neither's: prose before or after the logs, stacks between events.
+const FAR: usize = 1000;
+
+/// Where a log of the other format starts, behind the end of the first. `None` if all is one log,
+/// or if events of both take turns: then a program has printed those of one.
+///
+/// A usual log is looked at in its first and its last lines only.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::format::Format;
+/// use tracefast_core::second_log::second_log;
+/// let calls = "close(3) = 0\n".repeat(3);
+/// let records = "  bash-7  [001] d..2.  2881.878957: sys_read -> 0x2\n".repeat(3);
+/// let text = format!("{calls}\n{records}");
+/// let format = Format::detect(text.as_bytes(), None).unwrap();
+/// assert_eq!(second_log(text.as_bytes(), &format), Some(calls.len() + 1));
+/// assert_eq!(second_log(calls.as_bytes(), &format), None);
+/// ```
+pub fn second_log(text: &[u8], format: &Format) -> Option<usize> {
+    let format_of = |line: &[u8]| format_of(&line[format.prefix_len(line)..]);
+    let first = text.split(|&b| b == b'\n').take(FAR).find_map(format_of)?;
+    let mut last = None;
+    let (mut start, mut end, mut lines, mut neither) = (0, text.len(), 0, 0);
+    for line in text.rsplit(|&b| b == b'\n') {
+        let at = end - line.len();
+        end = at.saturating_sub(1);
+        let Some(found) = format_of(line) else {
+            neither += 1;
+            if neither > FAR {
+                return None;
+            }
+            continue;
+        };
+        if found == first {
+            break;
+        }
+        (last, start, neither) = (Some(found), at, 0);
+        lines += 1;
+    }
+    let last = last.filter(|_| lines >= FEW)?;
+    let alone = |line| format_of(line) != Some(last);
+    text[..start].split(|&b| b == b'\n').all(alone).then_some(start)
+}
+
+/// Whose event the line is.
+fn format_of(line: &[u8]) -> Option<Wanted> {
+    let line = line.trim_ascii_end();
+    if strace::is_event(line) {
+        Some(Wanted::Strace)
+    } else if ftrace::is_event(line) {
+        Some(Wanted::Ftrace)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALLS: &str = "close(3) = 0\nread(4, \"\", 1) = 0\nexit_group(0) = ?\n";
+    const RECORDS: &str = "\
+# tracer: nop
+  bash-7  [001] d..2.  2881.878957: sys_read -> 0x2
+  bash-7  [001] d..2.  2881.878958: sys_close(fd: 3)
+";
+
+    fn start(text: &str) -> Option<usize> {
+        second_log(text.as_bytes(), &Format::detect(text.as_bytes(), None)?)
+    }
+
+    #[test]
+    fn either_may_be_the_first() {
+        for (one, other) in [(CALLS, RECORDS), (RECORDS, CALLS)] {
+            let text = format!("# Issue\n```\n{one}```\nand\n```\n{other}```\nend\n");
+            assert_eq!(start(&text), Some(text.find(other).expect("it is there")));
+        }
+    }
+
+    #[test]
+    fn prefixes_of_both_are_read_over() {
+        let text = format!("{CALLS}\n{RECORDS}");
+        let quoted = format!("> {}", text.trim_end().replace('\n', "\n> "));
+        assert_eq!(start(&quoted), quoted.find("> # tracer"));
+    }
+
+    #[test]
+    fn one_log_has_no_second() {
+        let two = &RECORDS[..RECORDS.len() - 1];
+        let two = &two[..=two.rfind('\n').expect("two lines")];
+        for text in [
+            CALLS.to_owned(),
+            RECORDS.to_owned(),
+            // What a program prints comes between its calls.
+            format!("{CALLS}{RECORDS}{CALLS}"),
+            format!("{CALLS}{RECORDS}{CALLS}{RECORDS}"),
+            // Too few.
+            format!("{CALLS}{two}"),
+            format!("{CALLS}{}", "text\n".repeat(2 * FAR)),
+        ] {
+            assert_eq!(start(&text), None, "{text}");
+        }
+    }
+}
