@@ -15,6 +15,9 @@ use crate::text::prefix::Prefix;
 /// How many lines decide between formats.
 const LINES: usize = 200;
 
+/// How many calls must end within their arguments at the width of the log.
+const TORN: usize = 3;
+
 /// The format of a log by its first lines; `None` if no line is ftrace's.
 ///
 /// # Examples
@@ -127,6 +130,10 @@ struct Found {
     bare: usize,
     tracer: bool,
     calls: Evidence,
+    /// The length of the longest record.
+    longest: usize,
+    /// Calls of this length, and of others, that end within their arguments.
+    torn: (usize, usize),
     /// Lines of `function_graph`.
     graphs: usize,
     /// The log names this tracer.
@@ -178,7 +185,20 @@ impl Found {
             Clock::None => {}
         }
         let payload = &line[header.payload..];
-        match parse(payload) {
+        if line.len() > self.longest {
+            self.longest = line.len();
+            self.torn = (0, self.torn.0 + self.torn.1);
+        }
+        let parsed = parse(payload);
+        if let Payload::Enter { args, .. } = parsed
+            && payload[..args.0].ends_with(b"(")
+            && args.1 == payload.len()
+        {
+            let counted =
+                if line.len() == self.longest { &mut self.torn.0 } else { &mut self.torn.1 };
+            *counted += 1;
+        }
+        match parsed {
             Payload::Enter { call: CallId::Name(start, end), args } => {
                 self.calls.name(&payload[start..end], &payload[args.0..args.1]);
             }
@@ -201,8 +221,15 @@ impl Found {
         }
     }
 
+    /// The width at which the lines were cut. Behind prefixes of different lengths it is not known.
+    fn cut(&self) -> u32 {
+        let found = self.torn.0 >= TORN && self.torn.1 == 0 && self.format.wrap == Wrap::None;
+        if found { self.longest as u32 } else { 0 }
+    }
+
     fn format(&self) -> Format {
         Format {
+            cut: self.cut(),
             layout: self.layout(),
             width: self.width(),
             flags: self.flags.unwrap_or(0),

@@ -32,6 +32,9 @@ pub struct Format {
     pub wrap: Wrap,
     /// Other programs put colours around its records.
     pub coloured: bool,
+    /// The length of its longest lines, if something cut them there; 0 if not. A value at the end of
+    /// such a line may have lost digits.
+    pub cut: u32,
     /// What other programs put at the ends of its lines.
     pub ends: LineEnds,
     /// The log has stacks, which belong to the record before them of the same processor and task.

@@ -462,6 +462,8 @@ impl Parser<'_> {
         task_event: Option<TaskEvent>,
         text: Span,
     ) -> usize {
+        let cut = task_event.is_some() && self.is_cut(start, text.1);
+        let text = if cut { self.cut_fields(text) } else { text };
         // The task itself exits.
         let exits = task_event == Some(TaskEvent::Exit) && header.pid.is_some();
         if exits {
@@ -477,6 +479,15 @@ impl Parser<'_> {
         }
         self.task_event = task_event.map(|task_event| PendingTaskEvent { task_event, row, text });
         row
+    }
+
+    /// The text of an event that was cut, without a last number that may have lost digits.
+    #[cold]
+    fn cut_fields(&mut self, text: Span) -> Span {
+        let digits = self.text[text.0..text.1].iter().rev().take_while(|b| b.is_ascii_digit());
+        let digits = digits.count();
+        self.parsed.oddities.lost_values += u64::from(digits > 0);
+        (text.0, text.1 - digits)
     }
 
     pub(crate) fn key(&mut self, name: Span) -> u32 {

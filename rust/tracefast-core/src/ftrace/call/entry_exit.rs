@@ -93,9 +93,23 @@ impl<'a> Parser<'a> {
         (args.0, args.0 + whole)
     }
 
+    /// Whether the record from `start` to `end` may have lost what followed.
+    #[inline]
+    pub(crate) fn is_cut(&self, start: usize, end: usize) -> bool {
+        self.format.cut != 0 && end - start == self.format.cut as usize
+    }
+
+    /// The result of a record that was cut: it may have lost digits, so it is no value.
+    #[cold]
+    fn cut_result(&mut self, ret: Span) -> Span {
+        self.parsed.oddities.lost_values += 1;
+        (ret.0, ret.0)
+    }
+
     #[inline]
     pub(crate) fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = header.pid;
+        let ret = if self.is_cut(start, ret.1) { self.cut_result(ret) } else { ret };
         let pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.position());
         if let FirstHalf::Open(open) = &pending {
