@@ -11,6 +11,8 @@ from support.logs import READ
 
 WHOLE = READ * 3
 TORN = '100 1700000000.000150 read(3</srv/a>, "abc", 10\n'
+RECORD = "  sh-7  [001] ..... 2.000010: "
+RECORDS = f"{RECORD}sys_read(fd: 3, buf: 7ffd0, count: 40)\n{RECORD}sys_read -> 0x40\n" * 3
 OUTPUT = "output of the program\n"
 LOSSES = {
     "whole": (WHOLE, ["complete"], 0),
@@ -19,6 +21,9 @@ LOSSES = {
     "a value": (WHOLE + TORN + WHOLE, ["1 value lost"], 1),
     "values": (WHOLE + (TORN + READ) * 3, ["3 values lost"], 3),
     "an end": (WHOLE + TORN[:-1], ["cut at the end"], 0),
+    "an end of ftrace": (f"{RECORDS}{RECORD}sys_read(fd: 3, buf:", ["cut at the end"], 0),
+    "an end in a name": (f"{RECORDS}{RECORD}sys_re", ["cut at the end"], 0),
+    "an entry": (f"{RECORDS}{RECORD}sys_read(fd: 3, buf:\n{RECORDS}", ["1 value lost"], 1),
     "both": (WHOLE + TORN + READ + OUTPUT, ["1 line not understood", "1 value lost"], 2),
     "empty": ("", ["empty"], 0),
     "pasted": ("".join(f"> {line}\n" for line in WHOLE.splitlines()), ["complete"], 0),

@@ -344,9 +344,15 @@ impl Parser<'_> {
                 self.event(start, header, EventKind::Function, Some(key), rest);
             }
             Payload::Nameless { text } => {
+                self.parsed.oddities.cut_ends += u64::from(self.ends_log(end));
                 self.event(start, header, EventKind::Event, None, span(text));
             }
         }
+    }
+
+    /// Whether the log ends at `end`, without a line feed: its last line may have been cut.
+    pub(crate) fn ends_log(&self, end: usize) -> bool {
+        self.last && self.text[end..].iter().all(|&b| b == b' ')
     }
 
     /// The payload without blanks at its end, unless it is text, which they are part of.

@@ -88,7 +88,9 @@ impl<'a> Parser<'a> {
     /// may have lost digits, so it is no value.
     #[cold]
     fn cut_arguments(&mut self, args: Span) -> Span {
-        self.parsed.oddities.lost_values += 1;
+        let ends_log = self.ends_log(args.1);
+        let oddities = &mut self.parsed.oddities;
+        *(if ends_log { &mut oddities.cut_ends } else { &mut oddities.lost_values }) += 1;
         let whole = memchr::memrchr(b',', &self.text[args.0..args.1]).unwrap_or(0);
         (args.0, args.0 + whole)
     }
