@@ -61,7 +61,7 @@ def test_arguments_that_a_cut_left_open_are_counted(tmp_path, demo, width):
     _, report = events(tmp_path / "log", text)
     open_calls = re.findall(rb"(?m): sys_\w+\([^)\n]*$", text)
     records = [line for line in text.splitlines() if len(line) == width]
-    results = [line for line in records if re.search(rb": sys_\w+ -> .*$", line)]
+    results = [line for line in records if re.search(rb": sys_\w+ ->.*$", line)]
     numbers = [line for line in records if re.search(rb": sched_.*[0-9]$", line)]
     assert 100 < len(open_calls) + len(results) <= report.oddities["lost_values"]
     assert report.oddities["lost_values"] <= len(open_calls) + len(results) + len(numbers)

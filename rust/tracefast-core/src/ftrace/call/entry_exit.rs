@@ -88,9 +88,7 @@ impl<'a> Parser<'a> {
     /// may have lost digits, so it is no value.
     #[cold]
     fn cut_arguments(&mut self, args: Span) -> Span {
-        let ends_log = self.ends_log(args.1);
-        let oddities = &mut self.parsed.oddities;
-        *(if ends_log { &mut oddities.cut_ends } else { &mut oddities.lost_values }) += 1;
+        self.lose_value(args.1);
         let whole = memchr::memrchr(b',', &self.text[args.0..args.1]).unwrap_or(0);
         (args.0, args.0 + whole)
     }
@@ -104,14 +102,22 @@ impl<'a> Parser<'a> {
     /// The result of a record that was cut: it may have lost digits, so it is no value.
     #[cold]
     fn cut_result(&mut self, ret: Span) -> Span {
-        self.parsed.oddities.lost_values += 1;
+        self.lose_value(ret.1);
         (ret.0, ret.0)
+    }
+
+    /// Counts a value that was cut at `end`.
+    fn lose_value(&mut self, end: usize) {
+        let ends_log = self.ends_log(end);
+        let oddities = &mut self.parsed.oddities;
+        *(if ends_log { &mut oddities.cut_ends } else { &mut oddities.lost_values }) += 1;
     }
 
     #[inline]
     pub(crate) fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = header.pid;
-        let ret = if self.is_cut(start, ret.1) { self.cut_result(ret) } else { ret };
+        let lost = ret.0 >= ret.1 || self.is_cut(start, ret.1);
+        let ret = if lost { self.cut_result(ret) } else { ret };
         let pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.position());
         if let FirstHalf::Open(open) = &pending {

@@ -132,8 +132,9 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
             }
             Some(Payload::Enter { call: CallId::Name(start, end), args: (args, close) })
         }
-        b' ' if end > start && text[end..].starts_with(b" -> ") => {
-            Some(Payload::Exit { call: CallId::Name(start, end), ret: (end + 4, whole) })
+        b' ' if end > start && matches!(&text[end..], b" ->" | [b' ', b'-', b'>', b' ', ..]) => {
+            let ret = (whole.min(end + 4), whole);
+            Some(Payload::Exit { call: CallId::Name(start, end), ret })
         }
         b':' => {
             let rest = blanks(text, end + 1);
