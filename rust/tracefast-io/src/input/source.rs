@@ -145,8 +145,9 @@ impl Source {
             if let Some(parts) = TwoLogs::find(&head, format.as_ref(), wanted) {
                 progress.bytes_read.fetch_add(head.len() as u64, Ordering::Relaxed);
                 (&file).seek(SeekFrom::Start(head.len() as u64)).map_err(at)?;
-                let rest = Counted { inner: file, progress: Arc::clone(progress) };
-                return Ok(parts.sources(name, head, Box::new(rest)));
+                let left = len.saturating_sub(head.len() as u64);
+                let inner = Counted { inner: file, progress: Arc::clone(progress) };
+                return Ok(parts.sources(name, head, Box::new(FileRest { inner, left })));
             }
             return Ok(Self::new(name, format, Bytes::File { file: Arc::new(file), len }));
         }
@@ -367,6 +368,29 @@ pub(crate) fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<
     Ok(out)
 }
 
+/// The rest of a file whose length is known: what is written to it meanwhile is not read.
+struct FileRest<R> {
+    inner: R,
+    /// Bytes of it.
+    left: u64,
+}
+
+impl<R: Read> Read for FileRest<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.by_ref().take(self.left).read(buf)?;
+        if n == 0 && self.left > 0 && !buf.is_empty() {
+            return Err(shrunk().into());
+        }
+        self.left -= n as u64;
+        Ok(n)
+    }
+}
+
+/// The log has become shorter than it was when it was opened.
+pub(crate) fn shrunk() -> Error {
+    Error::new(ErrorKind::Shrunk).with_hint("parse it when nothing writes it, or parse a copy")
+}
+
 /// Counts bytes read of the input as stored.
 struct Counted<R> {
     inner: R,
@@ -378,5 +402,23 @@ impl<R: Read> Read for Counted<R> {
         let n = self.inner.read(buf)?;
         self.progress.bytes_read.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_file_has_its_length() {
+        let read = |left: u64| {
+            let mut text = String::new();
+            FileRest { inner: &b"abc"[..], left }.read_to_string(&mut text).map(|_| text)
+        };
+        assert_eq!(read(3).expect("whole"), "abc");
+        // It has grown.
+        assert_eq!(read(2).expect("as long as it was"), "ab");
+        let error = Error::from(read(4).expect_err("the end is gone"));
+        assert_eq!(error.kind().word(), "shrunk");
     }
 }

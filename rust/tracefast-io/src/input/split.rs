@@ -12,7 +12,7 @@ use tracefast_core::text::block::{Block, MAX_LINE};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::compressed::with_damage_hint;
-use crate::input::source::read_at;
+use crate::input::source::{read_at, shrunk};
 
 /// The first read after a block's end, to find the end of its last line.
 const TAIL: usize = 4096;
@@ -196,8 +196,7 @@ fn read_block_within(
         let read = have;
         have += read_at(file, &mut space[have..], offset + have as u64)?;
         if have < want && offset + (have as u64) < len {
-            let error = Error::new(ErrorKind::Shrunk);
-            return Err(error.with_hint("parse it when nothing writes it, or parse a copy"));
+            return Err(shrunk());
         }
         let ends = offset + have as u64 >= len;
         let text = &block.space(want)[..have];
