@@ -257,3 +257,19 @@ pub struct SecondHalf<'a> {
     /// Both halves are known to be UTF-8.
     pub utf8: bool,
 }
+
+impl SecondHalf<'_> {
+    /// The second half of a call whose first half is not in the log.
+    pub(crate) fn alone(sys: u16, rest: TextRange) -> Self {
+        Self {
+            head: None,
+            partial: false,
+            sys,
+            entry: None,
+            rest,
+            gap: true,
+            mark: None,
+            utf8: false,
+        }
+    }
+}

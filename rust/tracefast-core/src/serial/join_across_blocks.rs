@@ -521,21 +521,7 @@ fn resume(
     sys: u16,
 ) {
     let Some(call) = call else {
-        format.finish(
-            parsed,
-            text,
-            row,
-            SecondHalf {
-                head: None,
-                partial: false,
-                sys,
-                entry: None,
-                rest,
-                gap: true,
-                mark: None,
-                utf8: false,
-            },
-        );
+        format.finish(parsed, text, row, SecondHalf::alone(sys, rest));
         return;
     };
     head(parsed, text, row, &call, line);

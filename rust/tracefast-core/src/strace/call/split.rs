@@ -190,16 +190,7 @@ impl Parser<'_> {
                 let row = self.row(line, ts);
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
-                let half = SecondHalf {
-                    head: None,
-                    partial: false,
-                    sys,
-                    entry: None,
-                    rest,
-                    gap: true,
-                    mark: None,
-                    utf8: false,
-                };
+                let half = SecondHalf::alone(sys, rest);
                 row::finish(self.parsed, self.text, row, self.format, half);
             }
             FirstHalf::Unknown => {
