@@ -185,7 +185,7 @@ class Report:
 
     @property
     def losses(self) -> int:
-        """Lines that were not understood, and results that are lost."""
+        """Lines that were not understood, values that are lost, and logs that end within a call."""
 
     @property
     def sources(self) -> list[_SourceReport]:

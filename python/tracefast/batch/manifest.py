@@ -102,7 +102,7 @@ class Record:
     rows, lines, unparsed, bytes
         Rows of the output; lines and bytes of the log's text; lines that were not understood.
     losses
-        Those lines, and results that are lost.
+        Those lines, values that are lost, and a log that ends within a call.
     seconds
         How long the work took.
     warnings

@@ -31,7 +31,7 @@ impl Report {
         self.counts.total.rows()
     }
 
-    /// Lines that were not understood, and results that are lost.
+    /// Lines that were not understood, values that are lost, and logs that end within a call.
     pub fn losses(&self) -> u64 {
         self.counts.total.losses()
     }

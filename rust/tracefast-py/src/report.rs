@@ -37,7 +37,7 @@ use pyo3::types::PyDict;
 ///     How good the logs are, in words: ``complete``, or what is missing, such as
 ///     ``3 values lost``, ``cut at the end``, ``filtered``; then ``pasted: prefix removed``.
 /// losses : int
-///     Lines that were not understood, and results that are lost.
+///     Lines that were not understood, values that are lost, and logs that end within a call.
 /// sources : list of dict
 ///     The same for each log.
 /// unparsed : list of (str, int, str)

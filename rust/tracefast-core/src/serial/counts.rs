@@ -26,9 +26,10 @@ impl Counts {
         self.kinds.iter().sum()
     }
 
-    /// Lines that were not understood, and results that are lost.
+    /// Lines that were not understood, values that are lost, and logs that end within a call.
     pub fn losses(&self) -> u64 {
-        self.lines.lines(LineUse::Unparsed) + self.oddities.lost_values
+        let Oddities { lost_values, cut_ends, .. } = self.oddities;
+        self.lines.lines(LineUse::Unparsed) + lost_values + cut_ends
     }
 
     /// How good the log is, in words: what is missing, or that nothing is, then what was done to it.
