@@ -167,7 +167,8 @@ fn by_name(text: &[u8]) -> Option<Payload> {
         let args = args.strip_suffix(b")").unwrap_or_else(|| &args[..ended()]).to_vec();
         return Some(Payload::Enter { call, args });
     }
-    let value = rest.strip_prefix(b" -> ")?;
+    // A cut may have left nothing of the value.
+    let value = if rest == b" ->" { b"" } else { rest.strip_prefix(b" -> ")? };
     Some(Payload::Exit { call, value: hexadecimal(value) })
 }
 
