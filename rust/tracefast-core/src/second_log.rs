@@ -4,7 +4,8 @@ use crate::format::{Format, Wanted};
 use crate::ftrace;
 use crate::strace;
 
-/// Lines of the second log that show that it is one, and no quote in prose.
+/// Lines of the second log that show that it is one, and no quote in prose. In a fence of its own
+/// one is enough.
 const FEW: usize = 3;
 
 /// Lines in a row that may be neither's: prose before or after the logs, stacks between events.
@@ -47,9 +48,16 @@ pub fn second_log(text: &[u8], format: &Format) -> Option<usize> {
         (last, start, neither) = (Some(found), at, 0);
         lines += 1;
     }
-    let last = last.filter(|_| lines >= FEW)?;
+    let mut between = text[..start].rsplit(|&b| b == b'\n').skip(1).take(neither);
+    let last = last.filter(|_| lines >= FEW || between.any(|line| is_fence(line, format)))?;
     let alone = |line| format_of(line) != Some(last);
     text[..start].split(|&b| b == b'\n').all(alone).then_some(start)
+}
+
+/// Whether the line starts or ends a block of code in Markdown.
+fn is_fence(line: &[u8], format: &Format) -> bool {
+    let line = line[format.prefix_len(line)..].trim_ascii_start();
+    line.starts_with(b"```") || line.starts_with(b"~~~")
 }
 
 /// Whose event the line is.
@@ -92,6 +100,19 @@ mod tests {
         let text = format!("{CALLS}\n{RECORDS}");
         let quoted = format!("> {}", text.trim_end().replace('\n', "\n> "));
         assert_eq!(start(&quoted), quoted.find("> # tracer"));
+    }
+
+    #[test]
+    fn one_event_in_a_fence_is_a_log() {
+        let one = "  bash-7  [001] d..2.  2881.878957: sys_read -> 0x2\n";
+        let text = format!("```\n{CALLS}```\nand\n```console\n{one}```\n");
+        assert_eq!(start(&text), text.find(one));
+        let quoted = format!("> {}", text.trim_end().replace('\n', "\n> "));
+        assert_eq!(start(&quoted), quoted.find("> ```console").map(|at| at + 13));
+        let text = format!("```\n{one}```\nand\n~~~\n{CALLS}~~~\n");
+        assert_eq!(start(&text), text.find(CALLS));
+        // Without a fence it may be a line that prose quotes.
+        assert_eq!(start(&format!("{CALLS}\nand\n{one}")), None);
     }
 
     #[test]
