@@ -122,11 +122,13 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A line of the header, at the start of the text.
 fn is_head(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
     is_first(line) || line == b"#" || line.starts_with(b"#  ") || line.starts_with(b"##### CPU ")
 }
 
 /// The first line of a header.
 fn is_first(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
     // A command may be called the same.
     line.strip_prefix(TRACER).is_some_and(|name| !name.contains(&b' '))
         || line.strip_prefix(b"cpus=").is_some_and(|n| number::whole_integer(n).is_some())
@@ -166,6 +168,17 @@ mod tests {
                     assert_eq!(found.skip(line.as_bytes()), Some(prefix(5).len()), "{line}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn blanks_may_follow_the_first_line() {
+        for first in ["cpus=2", "# tracer: nop"] {
+            let record = "app-15916   0..... 23135.657248: sys_exit_write:       0x2";
+            let log: String =
+                [first, record, record].map(|line| format!("a.log:{line} \n")).concat();
+            let found = prefix(log.as_bytes()).expect(first);
+            assert_eq!(found.skip(format!("a.log:{first} ").as_bytes()), Some(6), "{first}");
         }
     }
 
