@@ -11,6 +11,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     Which processes were started, what that cost, and what to change; how each process ended.
 `syscalls`, `events`, `fields`
     Which calls took the time; which events there are; the typed fields of one event.
+`waits`, `stuck`, `wait_graph`
+    Who waited for whom, and how long; who can never go on, and what proves it.
 `page_cache`, `blocks`
     What the page cache and block devices did, from ftrace.
 
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from tracefast.analysis.forks.table import forks
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
+    from tracefast.analysis.waits.pairs import wait_graph
+    from tracefast.analysis.waits.table import stuck, waits
     from tracefast.batch.parse_many import parse_many
     from tracefast.scanning import scan
 
@@ -81,7 +85,10 @@ __all__ = [
     "read",
     "scan",
     "schema",
+    "stuck",
     "syscalls",
+    "wait_graph",
+    "waits",
 ]
 
 # The functions that need polars, and their modules.
@@ -99,7 +106,10 @@ _LAZY = {
     "parse_many": "tracefast.batch.parse_many",
     "processes": "tracefast.analysis.processes",
     "scan": "tracefast.scanning",
+    "stuck": "tracefast.analysis.waits.table",
     "syscalls": "tracefast.analysis.syscalls",
+    "wait_graph": "tracefast.analysis.waits.pairs",
+    "waits": "tracefast.analysis.waits.table",
 }
 
 

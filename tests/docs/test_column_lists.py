@@ -9,6 +9,7 @@ import pytest
 import column_lists
 import tracefast as tf
 from tracefast import _core
+from tracefast.analysis.waits import table as waits_table
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
 from tracefast.scanning import event_schema
 
@@ -28,6 +29,7 @@ DECLARED = {
     "forks": [_core.Forks().schema],
     "processes": [_core.Processes().schema],
     "syscalls": [_core.Syscalls().schema, _core.Syscalls(by="process").schema],
+    "waits": [waits_table.SCHEMA],
 }
 
 

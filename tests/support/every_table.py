@@ -30,6 +30,9 @@ TABLES = {
     "fields": lambda events: tf.fields(events, "block_rq_issue"),
     "page_cache": tf.page_cache,
     "blocks": tf.blocks,
+    "waits": tf.waits,
+    "stuck": tf.stuck,
+    "wait_graph": tf.wait_graph,
 }
 
 # polars reads the data, and says what is wrong with it; at some it panics.

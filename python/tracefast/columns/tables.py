@@ -15,6 +15,7 @@ from tracefast.columns import (
     page_cache,
     processes,
     syscalls,
+    waits,
 )
 from tracefast.columns.column_group import ColumnGroup
 
@@ -35,6 +36,9 @@ TABLES: Final[dict[str, Groups]] = {
     "fork_advice": fork_advice.COLUMNS,
     "processes": processes.COLUMNS,
     "syscalls": syscalls.COLUMNS,
+    "waits": waits.COLUMNS,
+    "stuck": waits.COLUMNS,
+    "wait_graph": waits.GRAPH,
     "event_counts": event_counts.COLUMNS,
 }
 

@@ -53,6 +53,8 @@ mod _core {
     use super::tables::processes::Processes;
     #[pymodule_export]
     use super::tables::syscalls::{StraceCounts, Syscalls};
+    #[pymodule_export]
+    use super::tables::waits::Waits;
 
     /// Identity of a file that is known by a name: what the column `file` holds.
     #[pyfunction]

@@ -17,6 +17,9 @@ ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {
     "fork_advice": tracefast.fork_advice,
     "syscalls": tracefast.syscalls,
     "processes": tracefast.processes,
+    "waits": tracefast.waits,
+    "stuck": tracefast.stuck,
+    "wait_graph": tracefast.wait_graph,
     "blocks": tracefast.blocks,
     "page_cache": tracefast.page_cache,
 }

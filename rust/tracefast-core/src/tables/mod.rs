@@ -17,3 +17,4 @@ pub(crate) mod table_builder;
 #[cfg(test)]
 mod tests;
 pub(crate) mod values;
+pub mod waits;

@@ -6,3 +6,4 @@ pub(crate) mod fold;
 pub(crate) mod forks;
 pub(crate) mod processes;
 pub(crate) mod syscalls;
+pub(crate) mod waits;

@@ -1,0 +1,555 @@
+//! Calls that wait: for what, how long they may, and how they ended.
+
+use std::fmt::Write;
+use std::hash::BuildHasher;
+
+use crate::hash::Hasher;
+use crate::linux::waits::Giver;
+use crate::tables::packed::Packed;
+use crate::tables::waits::arguments::{
+    Arguments, FutexCall, FutexOp, Limit, Watched, poll_set, ready, select_sets,
+};
+use crate::tables::waits::fold::{At, Columns, Waits};
+use crate::tables::waits::wait::{End, On, Wait};
+use crate::tables::waits::word_classes::{Act, Fault, Holds, Status};
+use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ends::{self, Kind};
+use crate::tables::waits::world::locks::{Lock, LockedFile, Owner};
+use crate::tables::waits::world::spaces::FutexKey;
+use crate::tables::waits::world::tasks::{Blocked, Series, Target};
+
+/// What a call waits for.
+pub(crate) struct Waiting {
+    pub(crate) target: Target,
+    pub(crate) on: On,
+    pub(crate) object: Option<String>,
+    pub(crate) limit: Limit,
+    pub(crate) fd: Option<i32>,
+}
+
+impl Waiting {
+    fn new(target: Target, on: On) -> Self {
+        Self { target, on, object: None, limit: Limit::None, fd: None }
+    }
+}
+
+impl Waits {
+    /// A call that may wait.
+    pub(crate) fn wait(&mut self, columns: &mut Columns<'_>, at: &At<'_>) {
+        let returned = at.status == Status::Returned;
+        if matches!(at.status, Status::Headless | Status::Injected) {
+            return;
+        }
+        if returned && at.dur.is_none_or(|dur| dur < self.min_ns) {
+            return self.short(at);
+        }
+        let Some(waiting) = self.waiting(columns, at) else { return };
+        let fault = columns.1.fault.get(at.row, Fault::from_errno);
+        let result = columns.1.result.get(at.row).unwrap_or_default();
+        let mut end = ended(at, waiting.limit, fault);
+        let part = returned && self.is_part(columns, at, &waiting.target);
+        if part {
+            end = End::Signal;
+        }
+        if returned && end == End::Error && fault == Some(Fault::Again) {
+            return;
+        }
+        self.tell_clock(at, waiting.limit, end);
+        if at.ftrace && returned && self.off_cpu.shows(at.source) {
+            // The time off the CPU is the wait; this call says what it was for.
+            return self.named_off_cpu(at, &waiting);
+        }
+        let open = if end == End::Open {
+            self.off_cpu
+                .since(at.source, self.world.task(at.task).and_then(|task| task.tid))
+                .or(at.ts)
+        } else {
+            None
+        };
+        // Of a call in which the task died, or of a log without times, the log may not say.
+        let long = at.dur.is_none_or(|dur| dur >= self.min_ns);
+        let number = (end == End::Open || long).then_some(self.rows.len() as u32);
+        if number.is_some() {
+            let row = self.row_of(at, &waiting, end, result);
+            self.rows.push(row);
+        }
+        if let (End::Woken, Some(number), Some(ts)) = (end, number, at.ts) {
+            self.find_ender(at, &waiting, number, (ts, at.end().unwrap_or(ts)), result);
+        }
+        self.series(at, &waiting, end);
+        let blocked = Blocked {
+            wait: number,
+            ts: open.or(at.ts).unwrap_or(0),
+            line: at.line,
+            target: waiting.target,
+            limit: waiting.limit,
+        };
+        match at.status {
+            Status::Returned if !part => self.was_blocked(at.task, &blocked),
+            _ => self.blocked(at.task, blocked),
+        }
+    }
+
+    /// Whether a signal ended a call before all was written: without one it waits for the whole of
+    /// it (pipe(7), send(2)).
+    fn is_part(&self, columns: &Columns<'_>, at: &At<'_>, target: &Target) -> bool {
+        let Target::Ends { ends, .. } = target else { return false };
+        let blocks = ends
+            .iter()
+            .all(|&(ofd, _)| self.world.ends.get(ofd).is_some_and(|end| !end.nonblocking));
+        let requested = columns.1.requested.get(at.row);
+        let less = requested.zip(at.ret).is_some_and(|(all, ret)| ret < all);
+        at.act == Act::Give && blocks && less
+    }
+
+    /// A call that did not wait, or not long.
+    fn short(&mut self, at: &At<'_>) {
+        if matches!(at.act, Act::Fork | Act::Exec | Act::Open | Act::Accept) {
+            self.progressed(at.task);
+        }
+    }
+
+    fn row_of(&self, at: &At<'_>, waiting: &Waiting, end: End, result: &str) -> Wait {
+        let timeout = match waiting.limit {
+            Limit::For(ns) => Some(ns),
+            Limit::Until(_) if end == End::Timeout => at.dur,
+            Limit::Until(until) => {
+                let clock = self.logs.get(&at.source).and_then(|log| log.clock);
+                clock.zip(at.ts).map(|(clock, ts)| until.saturating_sub(ts.saturating_add(clock)))
+            }
+            Limit::None | Limit::Some => None,
+        };
+        let open = end == End::Open;
+        let object = match ready(result) {
+            Some(fd) if matches!(at.act, Act::Poll | Act::Select) => self.name_of(at, fd),
+            _ => None,
+        };
+        Wait {
+            task: at.task,
+            row: self.tracker.row,
+            line: at.line,
+            ts: at.ts.into(),
+            dur: if open { Packed::default() } else { at.dur.into() },
+            open: Packed::default(),
+            run_delay: Packed::default(),
+            name: Some(at.name).into(),
+            fd: waiting.fd.into(),
+            on: waiting.on,
+            object: object.or_else(|| waiting.object.clone()).map(Into::into),
+            timeout: timeout.filter(|&ns| ns >= 0).into(),
+            end,
+            waker: None,
+            judged: None,
+        }
+    }
+
+    /// Clocks of calls that wait until a time start elsewhere than the log's.
+    fn tell_clock(&mut self, at: &At<'_>, limit: Limit, end: End) {
+        if let (Limit::Until(until), End::Timeout, Some(now)) = (limit, end, at.end()) {
+            self.logs.entry(at.source).or_default().clock = Some(until.saturating_sub(now));
+        }
+    }
+
+    /// What a call waits for; `None` if it does not wait.
+    pub(crate) fn waiting(&mut self, columns: &mut Columns<'_>, at: &At<'_>) -> Option<Waiting> {
+        let arguments = Arguments::new(at.args, at.ftrace);
+        match at.act {
+            Act::Futex => self.futex(at, arguments),
+            Act::Poll => {
+                let set = arguments.at(0).and_then(poll_set);
+                let seconds = arguments.at(2).is_none_or(|part| part.starts_with('{'));
+                let name = self.tracker.row_name(at.name);
+                let limit = if name == "poll" && !seconds {
+                    arguments.milliseconds(2)
+                } else {
+                    arguments.time(2)
+                };
+                Some(self.set(at, set, limit))
+            }
+            Act::Select => {
+                let set = select_sets(
+                    arguments.at(1).unwrap_or_default(),
+                    arguments.at(2).unwrap_or_default(),
+                );
+                // Without sets it sleeps: select(2).
+                let set = if arguments.number(0) == Some(0) { Some(Vec::new()) } else { set };
+                Some(self.set(at, set, arguments.time(4)))
+            }
+            Act::EpollWait => Some(self.epoll(columns, at, arguments)),
+            Act::Take => self.descriptor(columns, at, true),
+            Act::Give => self.descriptor(columns, at, false),
+            Act::Transfer => {
+                let source = self.descriptor(columns, at, true);
+                source.or_else(|| self.second_descriptor(columns, at))
+            }
+            Act::Collect => {
+                let pid = match (self.tracker.row_name(at.name), arguments.at(0)?) {
+                    ("waitid", "P_PID" | "1") => arguments.number(1),
+                    ("waitid", _) => None,
+                    _ => arguments.number(0),
+                };
+                if at.args.contains("WNOHANG") {
+                    return None;
+                }
+                let pid = pid.map(|pid| pid as i32).filter(|&pid| pid > 0);
+                let ended = at.ret.filter(|&ret| ret > 0).and_then(|ret| i32::try_from(ret).ok());
+                let mut waiting = Waiting::new(Target::Child(pid), On::Child);
+                waiting.object =
+                    Some(ended.or(pid).map_or("any child".into(), |pid| format!("pid {pid}")));
+                Some(waiting)
+            }
+            Act::Fork => {
+                let name = self.tracker.row_name(at.name);
+                let waits = name == "vfork" || at.args.contains("CLONE_VFORK");
+                waits.then(|| {
+                    let mut waiting = Waiting::new(Target::Vfork, On::Child);
+                    waiting.object = at.ret.map(|pid| format!("pid {pid}"));
+                    waiting
+                })
+            }
+            Act::Sleep => {
+                let absolute = at.args.contains("TIMER_ABSTIME");
+                let which = if self.tracker.row_name(at.name) == "nanosleep" { 0 } else { 2 };
+                let mut waiting = Waiting::new(Target::Timer, On::Timer);
+                waiting.limit = match arguments.time(which) {
+                    Limit::For(ns) if absolute => Limit::Until(ns),
+                    Limit::None => Limit::Some,
+                    limit => limit,
+                };
+                Some(waiting)
+            }
+            Act::AwaitSignal => {
+                let mut waiting = Waiting::new(Target::Outside, On::Signal);
+                if self.tracker.row_name(at.name).starts_with("rt_sigtimedwait") {
+                    waiting.limit = arguments.time(2);
+                }
+                Some(waiting)
+            }
+            Act::Ipc | Act::Restart => Some(Waiting::new(Target::Unknown, On::Other)),
+            Act::Flock => {
+                let (file, lock) = asked_by_flock(columns, at)?;
+                Some(locked(columns, at, file, lock))
+            }
+            Act::Control if at.args.contains("SETLKW") => {
+                let (file, lock) = self.asked_by_fcntl(columns, at)?;
+                Some(locked(columns, at, file, lock))
+            }
+            Act::AwaitIo => {
+                let mut waiting = Waiting::new(Target::Outside, On::Disk);
+                waiting.limit = arguments.time(4);
+                Some(waiting)
+            }
+            Act::Ring => {
+                let waits = arguments.number(2).is_some_and(|least| least > 0);
+                waits.then(|| Waiting::new(Target::Outside, On::Ring))
+            }
+            Act::Accept | Act::Connect => {
+                let mut waiting = Waiting::new(Target::Outside, On::Socket);
+                waiting.fd = columns.1.fd[0].get(at.row);
+                waiting.object = columns.0.path.get(at.row).map(Into::into);
+                Some(waiting)
+            }
+            // Only a FIFO makes it wait for somebody: fifo(7).
+            Act::Open
+                if at.status != Status::Returned
+                    || columns.1.holds.get(at.row, Holds::from_file_type) == Some(Holds::Pipe) =>
+            {
+                let mut waiting = Waiting::new(Target::Unknown, On::Pipe);
+                waiting.object = columns.0.path.get(at.row).map(Into::into);
+                Some(waiting)
+            }
+            _ => None,
+        }
+    }
+
+    fn futex(&mut self, at: &At<'_>, arguments: Arguments<'_>) -> Option<Waiting> {
+        let call = FutexCall::parse(arguments)?;
+        if call.op != FutexOp::Wait {
+            return None;
+        }
+        if let Some(space) = self.world.space_mut(at.task) {
+            space.used(call.address, at.task, at.line);
+        }
+        let key = self.world.futex(at.task, call.address, call.private)?;
+        let (address, private, value) = (call.address, call.private, call.value);
+        let mut waiting = Waiting::new(Target::Futex { key, address, private, value }, On::Futex);
+        waiting.limit = call.limit;
+        waiting.object = Some(match key {
+            FutexKey::Private(..) => {
+                let pid = self.world.task(at.task).and_then(|task| task.pid);
+                pid.map_or(format!("futex {address:#x}"), |pid| {
+                    format!("futex {address:#x} of {pid}")
+                })
+            }
+            FutexKey::Shared(object, offset) => {
+                format!("futex {}+{offset:#x}", self.world.object_name(object))
+            }
+        });
+        Some(waiting)
+    }
+
+    /// poll and select.
+    fn set(&self, at: &At<'_>, set: Option<Vec<Watched>>, limit: Limit) -> Waiting {
+        let table = self.world.task(at.task).map(|task| task.table);
+        let Some((set, table)) = set.zip(table) else {
+            return Waiting { limit, ..Waiting::new(Target::Unknown, On::Other) };
+        };
+        if set.is_empty() {
+            // It sleeps, or waits for a signal.
+            let (target, on) = if limit.ends() {
+                (Target::Timer, On::Timer)
+            } else {
+                (Target::Outside, On::Signal)
+            };
+            return Waiting { limit, ..Waiting::new(target, on) };
+        }
+        let (mut ends, mut others, mut on) = (Vec::new(), false, None);
+        for one in &set {
+            match self.world.tables.descriptor(table, one.fd) {
+                Some(found) => {
+                    on = on.or_else(|| self.world.ends.get(found.ofd).map(ends::End::on));
+                    if one.take {
+                        ends.push((found.ofd, true));
+                    }
+                    if one.give {
+                        ends.push((found.ofd, false));
+                    }
+                }
+                None => others = true,
+            }
+        }
+        let mut object = String::new();
+        for one in set.iter().take(8) {
+            let name = self.name_of(at, one.fd).unwrap_or_else(|| format!("fd {}", one.fd));
+            let gap = if object.is_empty() { "" } else { ", " };
+            _ = write!(object, "{gap}{name}");
+        }
+        let on = on.unwrap_or(On::Other);
+        let fd = if let [one] = &set[..] { Some(one.fd) } else { None };
+        let target = if ends.is_empty() { Target::Unknown } else { Target::Ends { ends, others } };
+        Waiting { target, on, object: Some(object), limit, fd }
+    }
+
+    fn epoll(&self, columns: &Columns<'_>, at: &At<'_>, arguments: Arguments<'_>) -> Waiting {
+        let name = self.tracker.row_name(at.name);
+        let limit =
+            if name == "epoll_pwait2" { arguments.time(3) } else { arguments.milliseconds(3) };
+        let ofd = columns.1.ofd[0].get(at.row).map(|ofd| (at.source, ofd));
+        let set = ofd.and_then(|ofd| self.world.ends.get(ofd));
+        let mut waiting = Waiting { limit, ..Waiting::new(Target::Unknown, On::Other) };
+        waiting.fd = columns.1.fd[0].get(at.row);
+        if let Some(set) = set.filter(|set| set.kind == Kind::Epoll) {
+            let ends: Vec<_> = set.watched.iter().map(|&ofd| (ofd, true)).collect();
+            let first = ends.first().and_then(|&(ofd, _)| self.world.ends.get(ofd));
+            waiting.on = first.map_or(On::Other, ends::End::on);
+            let names = ends.iter().filter_map(|&(ofd, _)| self.name_of_end(ofd)).take(8);
+            let names: Vec<_> = names.collect();
+            waiting.object = (!names.is_empty()).then(|| names.join(", "));
+            waiting.target = Target::Ends { ends, others: set.watches_others };
+        }
+        waiting
+    }
+
+    /// A call that takes from its descriptor, or gives to it.
+    fn descriptor(
+        &mut self,
+        columns: &mut Columns<'_>,
+        at: &At<'_>,
+        take: bool,
+    ) -> Option<Waiting> {
+        let fd = columns.1.fd[0].get(at.row);
+        let ofd = columns.1.ofd[0].get(at.row).map(|ofd| (at.source, ofd));
+        let path = columns.0.path.get(at.row);
+        let holds = columns.1.holds.get(at.row, Holds::from_file_type).unwrap_or(Holds::Unknown);
+        let file = columns.1.file.get(at.row);
+        self.leads_to(at, (fd, ofd, path), (holds, file), take)
+    }
+
+    fn second_descriptor(&mut self, columns: &mut Columns<'_>, at: &At<'_>) -> Option<Waiting> {
+        let fd = columns.1.fd[1].get(at.row);
+        let ofd = columns.1.ofd[1].get(at.row).map(|ofd| (at.source, ofd));
+        ofd.filter(|&ofd| self.world.ends.get(ofd).is_some())?;
+        self.leads_to(at, (fd, ofd, None), (Holds::Unknown, None), false)
+    }
+
+    fn leads_to(
+        &mut self,
+        at: &At<'_>,
+        (fd, ofd, path): (Option<i32>, Option<Ofd>, Option<&str>),
+        (holds, file): (Holds, Option<u64>),
+        take: bool,
+    ) -> Option<Waiting> {
+        let known = ofd.filter(|&ofd| self.world.ends.get(ofd).is_some());
+        if known.is_none()
+            && matches!(holds, Holds::Pipe | Holds::Socket)
+            && let Some(ofd) = ofd
+        {
+            self.world.ends.foreign(ofd, file, path, at.line);
+        }
+        let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
+        let mut waiting = match end {
+            Some((_, end)) if end.kind == Kind::Timerfd => {
+                Waiting { limit: Limit::Some, ..Waiting::new(Target::Timer, On::Timer) }
+            }
+            Some((ofd, end)) => {
+                let target = Target::Ends { ends: vec![(ofd, take)], others: false };
+                Waiting::new(target, end.on())
+            }
+            None => {
+                let (target, on) = anonymous(holds, path, take, at.status)?;
+                Waiting::new(target, on)
+            }
+        };
+        waiting.fd = fd;
+        waiting.object = ofd.and_then(|ofd| self.name_of_end(ofd)).or_else(|| path.map(Into::into));
+        Some(waiting)
+    }
+
+    /// The name of what a descriptor of a task leads to.
+    fn name_of(&self, at: &At<'_>, fd: i32) -> Option<String> {
+        let table = self.world.task(at.task)?.table;
+        self.name_of_end(self.world.tables.descriptor(table, fd)?.ofd)
+    }
+
+    pub(crate) fn name_of_end(&self, ofd: Ofd) -> Option<String> {
+        let end = self.world.ends.get(ofd)?;
+        if let Some(name) = &end.name {
+            return Some(name.to_string());
+        }
+        let kind = match end.kind {
+            Kind::Pipe => "pipe",
+            Kind::Pair => "socket pair",
+            Kind::Eventfd => "eventfd",
+            Kind::Timerfd => "timerfd",
+            Kind::Epoll => "epoll set",
+            Kind::File | Kind::Foreign => return None,
+        };
+        Some(format!("{kind} of line {}", end.line))
+    }
+
+    /// What `F_SETLK` and the like of fcntl(2) ask for.
+    pub(crate) fn asked_by_fcntl(
+        &self,
+        columns: &Columns<'_>,
+        at: &At<'_>,
+    ) -> Option<(LockedFile, Lock)> {
+        if !at.args.contains("SETLK") || !at.args.contains("l_whence=SEEK_SET") {
+            return None;
+        }
+        let number = |key: &str| {
+            let (_, rest) = at.args.split_once(key)?;
+            let (value, n) = crate::text::number::c_integer(rest.as_bytes());
+            (n > 0).then_some(value)
+        };
+        let file = (at.source, columns.1.file.get(at.row)?);
+        let (start, length) = (number("l_start=")?, number("l_len=")?);
+        let end = if length == 0 { i64::MAX } else { start.saturating_add(length) };
+        let owner = if at.args.contains("F_OFD_SETLK") {
+            Owner::Description((at.source, columns.1.ofd[0].get(at.row)?))
+        } else {
+            Owner::Process(self.world.task(at.task)?.table)
+        };
+        let exclusive = at.args.contains("F_WRLCK");
+        let lock =
+            Lock { owner, exclusive, whole: false, start, end, task: at.task, line: at.line };
+        Some((file, lock))
+    }
+
+    /// Waits that time out one after the other, for the same thing.
+    fn series(&mut self, at: &At<'_>, waiting: &Waiting, end: End) {
+        let Some(ts) = at.ts else { return };
+        let mut arguments = at.args.split(", ");
+        let key = Hasher::default().hash_one((at.name, arguments.next(), arguments.next()));
+        let Some(task) = self.world.task_mut(at.task) else { return };
+        let again = task.series.filter(|series| series.key == key);
+        match end {
+            End::Timeout if at.act != Act::Sleep && waiting.limit.ends() => {
+                let before = again.unwrap_or(Series { since: ts, key, count: 0 });
+                task.series = Some(Series { count: before.count + 1, ..before });
+            }
+            End::Open | End::Signal if again.is_some() => {}
+            End::Timeout => {}
+            _ => task.series = None,
+        }
+    }
+}
+
+/// What flock(2) asks for.
+pub(crate) fn asked_by_flock(columns: &Columns<'_>, at: &At<'_>) -> Option<(LockedFile, Lock)> {
+    let file = (at.source, columns.1.file.get(at.row)?);
+    let owner = Owner::Description((at.source, columns.1.ofd[0].get(at.row)?));
+    let exclusive = at.args.contains("LOCK_EX");
+    let (start, end) = (0, i64::MAX);
+    let lock = Lock { owner, exclusive, whole: true, start, end, task: at.task, line: at.line };
+    Some((file, lock))
+}
+
+/// What a call waits for on what is no pipe, socket or the like that the log made.
+fn anonymous(holds: Holds, path: Option<&str>, take: bool, status: Status) -> Option<(Target, On)> {
+    match holds {
+        Holds::Storage => None,
+        Holds::Device => match Giver::Device.known_as(|| path) {
+            Giver::Storage => None,
+            _ => Some((Target::Outside, On::Terminal)),
+        },
+        Holds::Anonymous => {
+            let path = path.unwrap_or_default();
+            Some(if path.contains("eventfd") {
+                (Target::Unknown, On::Eventfd)
+            } else if path.contains("timerfd") {
+                (Target::Timer, On::Timer)
+            } else if path.contains("signalfd") {
+                (Target::Outside, On::Signal)
+            } else {
+                (Target::Outside, On::Other)
+            })
+        }
+        Holds::Pipe => Some((Target::Unknown, On::Pipe)),
+        Holds::Socket => Some((Target::Unknown, On::Socket)),
+        Holds::Unknown => {
+            let unnamed = match path {
+                Some(path) => Giver::Unknown.known_as(|| Some(path)) == Giver::Somebody,
+                None => true,
+            };
+            // A call on a file takes long too, but not for ever.
+            let open = matches!(status, Status::Unfinished | Status::Interrupted);
+            (open && take && unnamed).then_some((Target::Unknown, On::Other))
+        }
+    }
+}
+
+fn locked(columns: &Columns<'_>, at: &At<'_>, file: LockedFile, lock: Lock) -> Waiting {
+    let mut waiting = Waiting::new(Target::Lock(file, lock), On::Lock);
+    waiting.fd = columns.1.fd[0].get(at.row);
+    let path = columns.0.path.get(at.row).unwrap_or("?");
+    waiting.object = Some(if lock.whole {
+        format!("lock {path}")
+    } else if lock.end == i64::MAX {
+        format!("lock {path} {}-", lock.start)
+    } else {
+        format!("lock {path} {}-{}", lock.start, lock.end)
+    });
+    waiting
+}
+
+/// How a call ended.
+fn ended(at: &At<'_>, limit: Limit, fault: Option<Fault>) -> End {
+    match (at.status, fault) {
+        (Status::Unfinished, _) => End::Open,
+        (Status::Died | Status::Interrupted, _) | (_, Some(Fault::Signal)) => End::Signal,
+        (_, Some(Fault::Timeout)) => End::Timeout,
+        (_, Some(_)) => End::Error,
+        _ if at.ret.is_some_and(|ret| ret < 0) => End::Error,
+        _ if at.ret == Some(0)
+            && limit.ends()
+            && matches!(
+                at.act,
+                Act::Poll | Act::Select | Act::EpollWait | Act::Sleep | Act::AwaitIo
+            ) =>
+        {
+            End::Timeout
+        }
+        _ if at.act == Act::Sleep => End::Timeout,
+        _ => End::Woken,
+    }
+}

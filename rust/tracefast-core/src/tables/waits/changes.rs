@@ -1,0 +1,344 @@
+//! What calls change: descriptors, mappings, locks; and whom they wake.
+
+use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
+use crate::tables::waits::calls::asked_by_flock;
+use crate::tables::waits::fold::{At, Columns, Waits};
+use crate::tables::waits::word_classes::Act;
+use crate::tables::waits::world::acts::Act as Done;
+use crate::tables::waits::world::descriptors::{Descriptor, Ofd};
+use crate::tables::waits::world::ends::{End, Kind};
+use crate::tables::waits::world::locks::{Lock, Owner};
+
+impl Waits {
+    /// A call that returned.
+    pub(crate) fn changes(&mut self, columns: &mut Columns<'_>, at: &At<'_>) {
+        let ofd = |which: usize| -> Option<Ofd> {
+            Some((at.source, columns.1.ofd.get(which)?.get(at.row)?))
+        };
+        let (first, second) = (ofd(0), ofd(1));
+        let fd = |which: usize| columns.1.fd.get(which).and_then(|fd| fd.get(at.row));
+        let (fd, fd2) = (fd(0), fd(1));
+        let Some(table) = self.world.task(at.task).map(|task| task.table) else { return };
+        let failed = at.ret.is_none_or(|ret| ret < 0);
+        if let (Some(ofd), Some(fd)) = (first, fd) {
+            self.learn(columns, at, table, fd, ofd);
+        }
+        match at.act {
+            Act::Futex if !failed => self.woke_futex(at),
+            Act::Pipe | Act::SocketPair if at.ret == Some(0) => {
+                let ends = first.zip(second).zip(fd.zip(fd2));
+                let Some(((one, other), (fd, fd2))) = ends else { return };
+                let kind = if at.act == Act::Pipe { Kind::Pipe } else { Kind::Pair };
+                let name = inner_name(at.args);
+                for (ofd, peer, fd) in [(one, other, fd), (other, one, fd2)] {
+                    let mut end = End::new(kind, Some(peer), at.line);
+                    end.name = name.map(Into::into);
+                    end.nonblocking = at.args.contains("NONBLOCK");
+                    self.world.ends.insert(ofd, end);
+                    self.world.tables.insert(table, fd, made(at, ofd));
+                }
+            }
+            Act::Eventfd | Act::Timerfd | Act::Epoll if !failed => {
+                let Some((ofd, fd)) = first.zip(fd) else { return };
+                let (kind, peer) = match at.act {
+                    Act::Eventfd => (Kind::Eventfd, Some(ofd)),
+                    Act::Timerfd => (Kind::Timerfd, None),
+                    _ => (Kind::Epoll, None),
+                };
+                let mut end = End::new(kind, peer, at.line);
+                end.nonblocking = at.args.contains("NONBLOCK");
+                self.world.ends.insert(ofd, end);
+                self.world.tables.insert(table, fd, made(at, ofd));
+            }
+            Act::EpollControl if !failed => self.watches(at, table, first),
+            Act::Dup if !failed => self.duplicated(at, (table, first), fd2),
+            Act::Control if !failed => self.controlled(columns, at, table, (fd, first)),
+            Act::Ioctl if !failed => {
+                if let Some(fd) = fd
+                    && (at.args.contains("FIOCLEX") || at.args.contains("FIONCLEX"))
+                {
+                    let cloexec = at.args.contains("FIOCLEX");
+                    self.world.tables.set_cloexec(table, fd, cloexec);
+                }
+            }
+            // close(2) closes even if it fails with EINTR or EIO.
+            Act::Close => {
+                if let Some(fd) = fd {
+                    self.unlock_process(at, columns.1.file.get(at.row), table);
+                    self.world.tables.remove(table, fd);
+                    self.closed(at.as_act());
+                }
+            }
+            Act::CloseRange if !failed => self.closed_range(at, table),
+            Act::Take if !failed => self.took(at, first, columns.1.bytes.get(at.row)),
+            Act::Give if !failed => {
+                self.gave(at, first, columns.1.bytes.get(at.row));
+                if at.args.contains("SCM_RIGHTS") {
+                    self.sent(at, table);
+                }
+            }
+            Act::Transfer if !failed => {
+                let bytes = columns.1.bytes.get(at.row);
+                self.took(at, first, bytes);
+                self.gave(at, second, bytes);
+            }
+            Act::Flock if !failed => {
+                if let Some((file, lock)) = asked_by_flock(columns, at) {
+                    self.holds_file(at, table, fd.zip(first));
+                    self.lock(at, file, lock, at.args.contains("LOCK_UN"));
+                }
+            }
+            Act::Map => {
+                self.logs.entry(at.source).or_default().whole = true;
+                if !failed {
+                    self.mapped(columns, at);
+                }
+            }
+            Act::Unmap if !failed => {
+                let arguments = Arguments::new(at.args, at.ftrace);
+                if let (Some(start), Some(length)) = (arguments.number(0), arguments.number(1))
+                    && let Some(space) = self.world.space_mut(at.task)
+                {
+                    space.unmap(start as u64, length as u64);
+                }
+            }
+            Act::StartTimer | Act::Ring => {
+                if let Some(space) = self.world.space_mut(at.task) {
+                    space.unsure = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A row shows that a descriptor leads to an end: a message may have brought it.
+    fn learn(&mut self, columns: &Columns<'_>, at: &At<'_>, table: u32, fd: i32, ofd: Ofd) {
+        let Some(end) = self.world.ends.get_mut(ofd) else { return };
+        if end.name.is_none()
+            && let Some(path) = columns.0.path.get(at.row)
+        {
+            end.name = Some(path.into());
+        }
+        let known = self.world.tables.descriptor(table, fd).is_some_and(|one| one.ofd == ofd);
+        let makes = matches!(at.act, Act::Close | Act::Pipe | Act::SocketPair | Act::Dup);
+        if !known && !makes {
+            self.world.tables.insert(table, fd, made(at, ofd));
+        }
+    }
+
+    fn woke_futex(&mut self, at: &At<'_>) {
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let Some(call) = FutexCall::parse(arguments) else { return };
+        if let Some(space) = self.world.space_mut(at.task) {
+            space.used(call.address, at.task, at.line);
+        }
+        let wakes = !matches!(call.op, FutexOp::Wait | FutexOp::Other);
+        if !wakes || at.ret.is_none_or(|woken| woken < 1) {
+            return;
+        }
+        for address in [call.address, call.second] {
+            if address == 0 {
+                continue;
+            }
+            if let Some(key) = self.world.futex(at.task, address, call.private) {
+                self.world.woke(key, at.as_act());
+                self.late.woke(&mut self.rows, key, at.as_act());
+            }
+        }
+    }
+
+    fn watches(&mut self, at: &At<'_>, table: u32, set: Option<Ofd>) {
+        let Some(set) = set else { return };
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let op = arguments.at(1).unwrap_or_default();
+        let (adds, removes) = match op {
+            "EPOLL_CTL_ADD" | "1" => (true, false),
+            "EPOLL_CTL_DEL" | "2" => (false, true),
+            _ => (false, false),
+        };
+        let fd = arguments.number(2).and_then(|fd| i32::try_from(fd).ok());
+        let watched = fd.and_then(|fd| self.world.tables.descriptor(table, fd));
+        let Some(end) = self.world.ends.get_mut(set) else { return };
+        match watched {
+            Some(one) if adds => end.watched.push(one.ofd),
+            Some(one) if removes => end.watched.retain(|&ofd| ofd != one.ofd),
+            None if adds => end.watches_others = true,
+            _ => {}
+        }
+    }
+
+    fn duplicated(&mut self, at: &At<'_>, (table, ofd): (u32, Option<Ofd>), new: Option<i32>) {
+        let new = new.or_else(|| at.ret.and_then(|ret| i32::try_from(ret).ok()));
+        let Some(new) = new else { return };
+        let known = ofd.filter(|&ofd| self.world.ends.get(ofd).is_some());
+        let before = self.world.tables.descriptor(table, new);
+        if before.is_some_and(|before| Some(before.ofd) == ofd) {
+            // dup2(n, n) does nothing.
+            return;
+        }
+        self.world.tables.remove(table, new);
+        if let Some(ofd) = known {
+            self.world.tables.insert(table, new, made(at, ofd));
+        }
+        self.closed(at.as_act());
+    }
+
+    fn controlled(
+        &mut self,
+        columns: &Columns<'_>,
+        at: &At<'_>,
+        table: u32,
+        (fd, ofd): (Option<i32>, Option<Ofd>),
+    ) {
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let command = arguments.at(1).unwrap_or_default();
+        if command.starts_with("F_DUPFD") {
+            let new = at.ret.and_then(|ret| i32::try_from(ret).ok());
+            self.duplicated(at, (table, ofd), new);
+        } else if command == "F_SETFD" {
+            let set = arguments.at(2).is_some_and(|flags| flags.contains("FD_CLOEXEC"));
+            if let Some(fd) = fd {
+                self.world.tables.set_cloexec(table, fd, set);
+            }
+        } else if command == "F_SETFL" {
+            let nonblocking = arguments.at(2).is_some_and(|flags| flags.contains("O_NONBLOCK"));
+            if let Some(end) = ofd.and_then(|ofd| self.world.ends.get_mut(ofd)) {
+                end.nonblocking = nonblocking;
+            }
+        } else if let Some((file, lock)) = self.asked_by_fcntl(columns, at) {
+            self.lock(at, file, lock, at.args.contains("F_UNLCK"));
+        }
+    }
+
+    /// A descriptor of a file with a lock: whoever holds it holds the lock.
+    fn holds_file(&mut self, at: &At<'_>, table: u32, descriptor: Option<(i32, Ofd)>) {
+        let Some((fd, ofd)) = descriptor else { return };
+        if self.world.ends.get(ofd).is_none() {
+            self.world.ends.insert(ofd, End::new(Kind::File, None, at.line));
+            self.world.tables.insert(table, fd, made(at, ofd));
+        }
+    }
+
+    fn lock(&mut self, at: &At<'_>, file: (u32, u64), lock: Lock, gives_back: bool) {
+        if gives_back {
+            self.world.locks.release(file, &lock, at.as_act());
+        } else {
+            self.world.locks.take(file, lock);
+        }
+    }
+
+    /// A process that closes any descriptor of a file loses its locks on it: fcntl(2).
+    fn unlock_process(&mut self, at: &At<'_>, file: Option<u64>, table: u32) {
+        if self.world.locks.is_empty() {
+            return;
+        }
+        let Some(file) = file else { return };
+        let all = Lock {
+            owner: Owner::Process(table),
+            exclusive: true,
+            whole: false,
+            start: 0,
+            end: i64::MAX,
+            task: at.task,
+            line: at.line,
+        };
+        if self.world.locks.any_of(all.owner) {
+            self.world.locks.release((at.source, file), &all, at.as_act());
+        }
+    }
+
+    fn closed_range(&mut self, at: &At<'_>, table: u32) {
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let number = |at| arguments.number(at).map(|fd| i32::try_from(fd).unwrap_or(i32::MAX));
+        let (Some(first), Some(last)) = (number(0), number(1)) else { return };
+        let last = if last < 0 { i32::MAX } else { last };
+        if at.args.contains("CLOSE_RANGE_CLOEXEC") {
+            return;
+        }
+        self.world.tables.remove_range(table, first, last);
+        self.closed(at.as_act());
+    }
+
+    /// Ends that nobody holds any more were closed.
+    pub(crate) fn closed(&mut self, act: Done) {
+        self.world.close_released(act);
+    }
+
+    fn took(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
+        let bytes = bytes.or(at.ret).unwrap_or(0);
+        let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
+        if let Some(end) = self.world.ends.get_mut(ofd) {
+            end.took(at.as_act(), bytes);
+            self.late.acted(&mut self.rows, &self.world, ofd, false, at.as_act());
+        }
+        self.progressed(at.task);
+    }
+
+    fn gave(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
+        let bytes = bytes.or(at.ret).unwrap_or(0);
+        let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
+        if let Some(end) = self.world.ends.get_mut(ofd) {
+            end.gave(at.as_act(), bytes);
+            self.late.acted(&mut self.rows, &self.world, ofd, true, at.as_act());
+        }
+        self.progressed(at.task);
+    }
+
+    /// A message with descriptors was sent: whoever gets it holds them.
+    fn sent(&mut self, at: &At<'_>, table: u32) {
+        let Some(from) = at.args.find("cmsg_data=[") else { return };
+        let list = at.args.get(from + 11..).unwrap_or_default();
+        let list = list.split(']').next().unwrap_or_default();
+        for fd in list.split(',') {
+            let (fd, n) = crate::text::number::c_integer(fd.trim().as_bytes());
+            let Ok(fd) = i32::try_from(fd) else { continue };
+            if n > 0
+                && let Some(one) = self.world.tables.descriptor(table, fd)
+                && let Some(end) = self.world.ends.get_mut(one.ofd)
+            {
+                end.unsure = true;
+            }
+        }
+    }
+
+    fn mapped(&mut self, columns: &Columns<'_>, at: &At<'_>) {
+        const MAP_TYPE: i64 = 3;
+        const MAP_SHARED: i64 = 1;
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let shared = at.args.contains("MAP_SHARED")
+            || !at.args.contains("MAP_")
+                && arguments.number(3).is_some_and(|flags| flags & MAP_TYPE == MAP_SHARED);
+        let (Some(start), Some(length)) = (at.ret, arguments.number(1)) else { return };
+        if !shared {
+            if let Some(space) = self.world.space_mut(at.task) {
+                space.unmap(start as u64, length as u64);
+            }
+            return;
+        }
+        // Without a file it is an object of its own, which forks share.
+        let object = columns.1.file.get(at.row).unwrap_or(at.line | 1 << 63);
+        self.world.name_object(object, columns.0.path.get(at.row));
+        let Some(space) = self.world.space_mut(at.task) else { return };
+        let offset = arguments.number(5).unwrap_or(0);
+        space.map(start as u64, length as u64, object, offset as u64);
+    }
+
+    /// A task got or gave something: polls that time out are no longer a series.
+    pub(crate) fn progressed(&mut self, task: u32) {
+        if let Some(task) = self.world.task_mut(task) {
+            task.series = None;
+        }
+    }
+}
+
+/// A descriptor that a call made.
+fn made(at: &At<'_>, ofd: Ofd) -> Descriptor {
+    Descriptor { ofd, cloexec: at.args.contains("CLOEXEC"), line: at.line, inherited: false }
+}
+
+/// The name in `[3<pipe:[206973]>, 4<pipe:[206973]>]`.
+fn inner_name(args: &str) -> Option<&str> {
+    let (_, rest) = args.split_once('<')?;
+    let end = rest.find("]>").map(|at| at + 1).or_else(|| rest.find('>'))?;
+    rest.get(..end).filter(|name| !name.is_empty())
+}

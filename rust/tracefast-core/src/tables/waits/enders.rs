@@ -1,0 +1,187 @@
+//! Who ended a wait.
+
+use std::collections::VecDeque;
+
+use crate::tables::waits::arguments::ready;
+use crate::tables::waits::calls::Waiting;
+use crate::tables::waits::fold::{At, Waits};
+use crate::tables::waits::wait::{Wait, Waker};
+use crate::tables::waits::world::acts::Act;
+use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ends::Kind;
+use crate::tables::waits::world::spaces::FutexKey;
+use crate::tables::waits::world::tasks::{Target, World};
+
+/// Waits that ended a moment ago, and whose ender has not yet shown itself.
+const MOST: usize = 64;
+
+/// Waits whose ender may come later: its call was under way when theirs returned.
+#[derive(Debug, Default)]
+pub(crate) struct Late {
+    waits: VecDeque<LateWait>,
+}
+
+#[derive(Debug)]
+struct LateWait {
+    wait: u32,
+    target: Target,
+    from: i64,
+    to: i64,
+}
+
+impl Late {
+    fn push(&mut self, wait: LateWait) {
+        if self.waits.len() == MOST {
+            self.waits.pop_front();
+        }
+        self.waits.push_back(wait);
+    }
+
+    /// A futex was woken.
+    pub(crate) fn woke(&mut self, waits: &mut [Wait], key: FutexKey, act: Act) {
+        self.ended(waits, act, |target| match target {
+            Target::Futex { key: one, .. } => (*one == key).then_some(true),
+            _ => None,
+        });
+    }
+
+    /// Something was given to an end, or taken from it.
+    pub(crate) fn acted(
+        &mut self,
+        waits: &mut [Wait],
+        world: &World,
+        ofd: Ofd,
+        gave: bool,
+        act: Act,
+    ) {
+        self.ended(waits, act, |target| {
+            let Target::Ends { ends, others } = target else { return None };
+            let found = ends.iter().any(|&(end, take)| {
+                take == gave && world.ends.get(end).is_some_and(|end| end.peer == Some(ofd))
+            });
+            let known = world.ends.get(ofd).is_some_and(|end| end.kind != Kind::Foreign);
+            found.then_some(known && ends.len() == 1 && !others)
+        });
+    }
+
+    fn ended(&mut self, waits: &mut [Wait], act: Act, ends: impl Fn(&Target) -> Option<bool>) {
+        if self.waits.is_empty() {
+            return;
+        }
+        self.waits.retain(|late| {
+            // What began later ended no wait of these.
+            if act.ts > late.to {
+                return false;
+            }
+            let Some(exact) = ends(&late.target).filter(|_| act.end >= late.from) else {
+                return true;
+            };
+            let Some(wait) = waits.get_mut(late.wait as usize) else { return false };
+            if wait.task == act.task {
+                return true;
+            }
+            wait.waker = Some(Waker { task: act.task, line: act.line, exact });
+            false
+        });
+    }
+}
+
+impl Waits {
+    /// Finds who ended a wait that lasted from one moment to another.
+    pub(crate) fn find_ender(
+        &mut self,
+        at: &At<'_>,
+        waiting: &Waiting,
+        number: u32,
+        (from, to): (i64, i64),
+        result: &str,
+    ) {
+        let ready = ready(result)
+            .and_then(|fd| self.world.tables.descriptor(self.world.task(at.task)?.table, fd))
+            .map(|descriptor| descriptor.ofd);
+        let waker = match &waiting.target {
+            Target::Futex { key, value, private, .. } => {
+                let by_wake =
+                    || self.world.wakes.get(key).and_then(|acts| acts.ender(at.task, from, to));
+                self.joined(at, *value, *private).or_else(by_wake)
+            }
+            Target::Ends { ends, others } => {
+                self.giver(at.task, (ends, *others), ready, (from, to))
+            }
+            Target::Child(_) | Target::Vfork => self.child(at, at.ret),
+            Target::Lock(file, _) => {
+                let released = self.world.locks.released(*file);
+                released.and_then(|acts| acts.ender(at.task, from, to))
+            }
+            Target::Timer | Target::Outside | Target::Unknown => None,
+        };
+        let open = matches!(waiting.target, Target::Futex { .. } | Target::Ends { .. });
+        match waker {
+            Some(_) => {
+                if let Some(wait) = self.rows.get_mut(number as usize) {
+                    wait.waker = waker;
+                }
+            }
+            None if open => {
+                let target = match (ready, &waiting.target) {
+                    (Some(ofd), Target::Ends { ends, others }) => {
+                        let ends = ends.iter().copied().filter(|&(end, _)| end == ofd).collect();
+                        Target::Ends { ends, others: *others }
+                    }
+                    (_, target) => target.clone(),
+                };
+                self.late.push(LateWait { wait: number, target, from, to });
+            }
+            None => {}
+        }
+    }
+
+    /// The thread that `pthread_join` waited for: the kernel clears its id and wakes the futex when
+    /// it ends (`CLONE_CHILD_CLEARTID` in clone(2)).
+    fn joined(&self, at: &At<'_>, value: i64, private: bool) -> Option<Waker> {
+        let tid = i32::try_from(value).ok().filter(|&tid| tid > 0 && !private)?;
+        let &task = self.world.by_tid.get(&(at.source, tid))?;
+        let ended = self.world.task(task)?;
+        let me = self.world.task(at.task)?;
+        (!ended.alive && ended.pid == me.pid && task != at.task).then_some(Waker {
+            task,
+            line: ended.last_line,
+            exact: true,
+        })
+    }
+
+    /// Who gave to, or took from, the other end.
+    fn giver(
+        &self,
+        task: u32,
+        (ends, others): (&[(Ofd, bool)], bool),
+        ready: Option<Ofd>,
+        (from, to): (i64, i64),
+    ) -> Option<Waker> {
+        let chosen = ends.iter().filter(|&&(ofd, _)| ready.is_none_or(|ready| ready == ofd));
+        let alone = ready.is_some() || ends.len() == 1 && !others;
+        let wakers = chosen.filter_map(|&(ofd, take)| {
+            let (_, peer) = self.world.ends.source_of(ofd)?;
+            let acts = if take { &peer.gave } else { &peer.took };
+            let waker = acts.ender(task, from, to)?;
+            let known = peer.kind != Kind::Foreign && !peer.unsure;
+            Some(Waker { exact: waker.exact && known && alone, ..waker })
+        });
+        wakers.min_by_key(|waker| waker.line)
+    }
+
+    /// The child that a call returned.
+    fn child(&self, at: &At<'_>, ret: Option<i64>) -> Option<Waker> {
+        let named = || {
+            let arguments = at.args;
+            let (_, rest) = arguments.split_once("si_pid=")?;
+            let (pid, n) = crate::text::number::c_integer(rest.as_bytes());
+            (n > 0).then_some(pid)
+        };
+        let pid = ret.filter(|&pid| pid > 0).or_else(named)?;
+        let &task = self.world.by_tid.get(&(at.source, i32::try_from(pid).ok()?))?;
+        let child = self.world.task(task)?;
+        let line = if child.alive { child.exec_line } else { child.last_line };
+        (line > 0 && task != at.task).then_some(Waker { task, line, exact: true })
+    }
+}

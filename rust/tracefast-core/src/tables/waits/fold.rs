@@ -1,0 +1,282 @@
+//! The fold: events in order to waits, and to what the live tasks share and hold.
+
+use arrow_array::RecordBatch;
+use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_schema::ArrowError;
+
+use crate::hash::HashMap;
+use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::fold::RowFold;
+use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
+use crate::tables::process_tracking::word_classes::RowKind;
+use crate::tables::waits::enders::Late;
+use crate::tables::waits::judge::moments::Moments;
+use crate::tables::waits::off_cpu::OffCpu;
+use crate::tables::waits::table;
+use crate::tables::waits::wait::Wait;
+use crate::tables::waits::word_classes::{Act, Fault, Holds, Signal, Status};
+use crate::tables::waits::world::acts;
+use crate::tables::waits::world::tasks::World;
+
+/// The waits so far.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::tables::fold::Fold;
+/// use tracefast_core::tables::waits::Waits;
+/// let table = Waits::new(1_000_000).finish().expect("columns of one length").remove(0);
+/// assert_eq!(table.num_rows(), 0);
+/// assert!(table.column_by_name("waker_task").is_some());
+/// ```
+#[derive(Debug)]
+pub struct Waits {
+    /// Shorter waits that ended are no rows.
+    pub(crate) min_ns: i64,
+    pub(crate) tracker: Tracker,
+    pub(crate) world: World,
+    pub(crate) rows: Vec<Wait>,
+    pub(crate) late: Late,
+    pub(crate) moments: Moments,
+    pub(crate) off_cpu: OffCpu,
+    /// By source.
+    pub(crate) logs: HashMap<u32, Log>,
+}
+
+/// What is known about one log.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Log {
+    /// The time of the last event so far, or of its end.
+    pub(crate) last: i64,
+    /// Calls that map memory are in it: then all that tasks do is, and no filter hides it.
+    pub(crate) whole: bool,
+    /// What the clock of futexes and sleeps shows more than the log's.
+    pub(crate) clock: Option<i64>,
+    /// The newest description.
+    pub(crate) newest: u32,
+}
+
+event_columns! {
+    pub(crate) struct WaitColumns {
+        pub(crate) act: Words<Act> = "name",
+        pub(crate) signal: Words<Signal> = "name",
+        pub(crate) status: Words<Status> = "status",
+        pub(crate) fault: Words<Fault> = "errno",
+        pub(crate) result: Text = "result",
+        pub(crate) fd: Numbers<Int32Type> = ["fd", "fd2"],
+        pub(crate) ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
+        pub(crate) file: Numbers<UInt64Type> = "file",
+        pub(crate) holds: Words<Holds> = "file_type",
+        pub(crate) requested: Numbers<Int64Type> = "requested",
+        pub(crate) bytes: Numbers<Int64Type> = "bytes",
+        pub(crate) line: Numbers<UInt64Type> = "line",
+        pub(crate) cpu: Numbers<UInt16Type> = "cpu",
+        pub(crate) extra: Text = "extra",
+    }
+}
+
+pub(crate) type Columns<'a> = (TaskColumns<'a>, WaitColumns<'a>);
+
+/// A row of a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) row: usize,
+    pub(crate) task: u32,
+    pub(crate) source: u32,
+    pub(crate) ts: Option<i64>,
+    pub(crate) dur: Option<i64>,
+    pub(crate) line: u64,
+    pub(crate) name: u32,
+    pub(crate) act: Act,
+    pub(crate) args: &'a str,
+    pub(crate) ret: Option<i64>,
+    pub(crate) status: Status,
+    pub(crate) ftrace: bool,
+}
+
+impl At<'_> {
+    /// When the call ended.
+    pub(crate) fn end(&self) -> Option<i64> {
+        Some(self.ts?.saturating_add(self.dur.unwrap_or(0)))
+    }
+
+    /// What it did to others.
+    pub(crate) fn as_act(&self) -> acts::Act {
+        let ts = self.ts.unwrap_or(0);
+        acts::Act { task: self.task, line: self.line, ts, end: self.end().unwrap_or(ts) }
+    }
+}
+
+impl Waits {
+    /// No waits. Those that ended and took less than `min_ns` nanoseconds are left out.
+    pub fn new(min_ns: i64) -> Self {
+        Self {
+            min_ns,
+            tracker: Tracker::default(),
+            world: World::default(),
+            rows: Vec::new(),
+            late: Late::default(),
+            moments: Moments::default(),
+            off_cpu: OffCpu::default(),
+            logs: HashMap::default(),
+        }
+    }
+
+    /// A task has a row.
+    #[inline]
+    fn seen(&mut self, number: u32, line: u64) {
+        if self.world.task(number).is_some_and(|task| task.seen) {
+            return;
+        }
+        self.appear(number, line);
+        if let Some(task) = self.world.task_mut(number) {
+            task.seen = true;
+        }
+    }
+
+    /// A task has its first row, or its creator's call names it.
+    fn appear(&mut self, number: u32, line: u64) {
+        let Some(task) = self.tracker.tasks.get(number as usize) else { return };
+        let (source, ids, birth) = (task.source, (task.tid.get(), task.pid.get()), task.birth);
+        self.world.appear(number, source, ids, line);
+        // An event reported it before its own first row.
+        if let Some(birth) = birth {
+            if self.world.task(birth.parent).is_none() {
+                self.appear(birth.parent, line);
+            }
+            self.world.born(number, birth.parent, birth.kind, false, line);
+        }
+    }
+
+    /// A call that made a task.
+    fn forked(&mut self, (tasks, _): &Columns<'_>, at: &At<'_>) {
+        let Some(id) = tasks.child.get(at.row) else { return };
+        let child = self.tracker.number(at.source, id);
+        if child == at.task {
+            return;
+        }
+        self.appear(child, at.line);
+        let birth = self.tracker.tasks.get(child as usize).and_then(|task| task.birth);
+        let Some(birth) = birth.filter(|birth| birth.parent == at.task) else { return };
+        let shares_table = at.args.contains("CLONE_FILES");
+        self.world.born(child, at.task, birth.kind, shares_table, at.line);
+        self.moments.born((child, at.task), birth.kind, shares_table, at);
+        let newest = self.logs.get(&at.source).map_or(0, |log| log.newest);
+        if let Some(child) = self.world.task_mut(child) {
+            child.newest = newest;
+        }
+    }
+
+    /// A task ended, by the tracer's line or by its own call.
+    fn ended(&mut self, task: u32, line: u64, ts: Option<i64>) {
+        use crate::linux::child_status::Outcome;
+        let outcome = self.tracker.tasks.get(task as usize).and_then(|task| task.end.as_ref());
+        let badly = outcome
+            .and_then(|end| end.outcome.as_ref())
+            .is_some_and(|outcome| !matches!(outcome, Outcome::Status(0)));
+        // Death took it out of a call.
+        self.struck(task, self.world.task(task).map_or(0, |task| task.source), ts);
+        self.world.ended(task, line, badly);
+        let ts = ts.unwrap_or(0);
+        let act = acts::Act { task, line, ts, end: ts };
+        self.closed(act);
+    }
+
+    fn call(&mut self, columns: &mut Columns<'_>, at: &At<'_>) {
+        let returned = matches!(at.status, Status::Returned | Status::Interrupted);
+        if returned {
+            self.changes(columns, at);
+        }
+        match at.act {
+            Act::Fork if returned => self.forked(columns, at),
+            Act::Exec if at.ret == Some(0) => {
+                self.world.exec(at.task, at.line);
+                self.closed(at.as_act());
+            }
+            // ftrace shows no other end of a task, if its events are not in the log.
+            Act::End if at.ftrace && at.status == Status::Returned => {
+                self.ended(at.task, at.line, at.ts);
+            }
+            _ => {}
+        }
+        self.wait(columns, at);
+    }
+}
+
+impl RowFold for Waits {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::new(self.min_ns)
+    }
+
+    #[inline]
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
+        let found = self.tracker.row(&mut columns.0, row);
+        let Some(TaskRow { task, kind, name }) = found else { return };
+        let (tasks, waits) = columns;
+        let Some(source) = self.tracker.tasks.get(task as usize).map(|task| task.source) else {
+            return;
+        };
+        let line = waits.line.get(row).unwrap_or(self.tracker.row);
+        let (ts, dur) = (tasks.ts.get(row), tasks.dur.get(row));
+        let log = self.logs.entry(source).or_default();
+        if let Some(ts) = ts {
+            log.last = log.last.max(ts.saturating_add(dur.unwrap_or(0)));
+        }
+        log.newest = log.newest.max(waits.ofd[0].get(row).unwrap_or(0));
+        self.seen(task, line);
+        let Some(name) = name else { return };
+        match kind {
+            RowKind::Call | RowKind::Return => {
+                let Some(act) = waits.act.get(row, Act::from_name) else { return };
+                let status = waits.status.get(row, Status::from_word);
+                let at = At {
+                    row,
+                    task,
+                    source,
+                    ts,
+                    dur,
+                    line,
+                    name,
+                    act,
+                    args: tasks.args.get(row).unwrap_or_default(),
+                    ret: tasks.ret.get(row),
+                    status: status.unwrap_or(Status::Returned),
+                    ftrace: waits.cpu.get(row).is_some(),
+                };
+                if let Some(task) = self.world.task_mut(task) {
+                    task.blocked = None;
+                }
+                if kind == RowKind::Call {
+                    self.call(columns, &at);
+                }
+                self.shown(task);
+            }
+            RowKind::Signal if waits.signal.get(row, Signal::from_name) == Some(Signal::Deadly) => {
+                self.struck(task, source, ts);
+            }
+            RowKind::Exit => {
+                self.shown(task);
+                self.ended(task, line, ts);
+            }
+            RowKind::Event => {
+                let args = tasks.args.get(row).unwrap_or_default();
+                let flags = waits.extra.get(row).unwrap_or_default();
+                self.event((task, source, line, ts), name, args, flags);
+                let ended = self.tracker.tasks.get(task as usize);
+                if ended.is_some_and(|task| {
+                    task.end.as_ref().is_some_and(|end| end.row == self.tracker.row)
+                }) {
+                    self.ended(task, line, ts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The table, in order of source and start.
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        self.judge_the_end();
+        table::build(self)
+    }
+}

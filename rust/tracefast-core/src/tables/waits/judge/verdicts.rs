@@ -1,0 +1,257 @@
+//! Which blocked tasks can never go on: the rules of proof.
+//!
+//! A task is stuck if it waits without a limit, and all who could end its wait are stuck. That is
+//! the largest set of blocked tasks that only wait for one another. What the log does not show
+//! (an end that was sent away, a pipe that is older than the log, a timer) counts as somebody who
+//! runs, so an incomplete log gives fewer verdicts, and no wrong one.
+
+use crate::hash::HashMap;
+use crate::linux::clone::Kind as Birth;
+use crate::tables::process_tracking::tracker::Tracker;
+use crate::tables::waits::judge::components;
+use crate::tables::waits::judge::moments::AGE_NS;
+use crate::tables::waits::judge::proofs;
+use crate::tables::waits::judge::wakers::{Wakers, wakers};
+use crate::tables::waits::wait::{End, Judged, Verdict, Wait};
+use crate::tables::waits::world::tasks::{Target, World};
+
+/// Waits for one thing in a row that must have timed out until they are a series.
+const SERIES: u32 = 2;
+
+/// A blocked task.
+pub(crate) struct Node<'a> {
+    pub(crate) task: u32,
+    pub(crate) target: &'a Target,
+    pub(crate) ts: i64,
+    pub(crate) line: u64,
+    wait: Option<u32>,
+    /// It may wait for ever.
+    endless: bool,
+    /// It timed out again and again; since when.
+    series: Option<i64>,
+    pub(crate) wakers: Wakers,
+}
+
+/// Judges the tasks of one source as they are at `now`. `whole`: no filter hides calls.
+pub(crate) fn judge(
+    world: &World,
+    tracker: &Tracker,
+    waits: &mut [Wait],
+    (source, now, whole): (u32, i64, bool),
+) {
+    let nodes = nodes(world, source);
+    if nodes.is_empty() {
+        return;
+    }
+    let by_task: HashMap<u32, usize> =
+        nodes.iter().enumerate().map(|(at, node)| (node.task, at)).collect();
+    let stuck = stuck(&nodes, &by_task);
+    let edges: Vec<Vec<usize>> = nodes
+        .iter()
+        .enumerate()
+        .map(|(at, node)| {
+            let all = node.wakers.tasks.iter().filter(|_| stuck[at]);
+            all.filter_map(|task| by_task.get(task).copied()).collect()
+        })
+        .collect();
+    let component = components::of(&edges);
+    // Each waits for any one of several, so only those of whom nobody waits for others are the root.
+    let mut leads_out = vec![false; nodes.len()];
+    for (at, edges) in edges.iter().enumerate() {
+        leads_out[component[at]] |= edges.iter().any(|&to| component[to] != component[at]);
+    }
+    let is_core = |at: usize| stuck[at] && !leads_out[component[at]];
+    let stalled = stalled(&nodes, &by_task, &stuck);
+    for (at, node) in nodes.iter().enumerate() {
+        let Some(wait) = node.wait.and_then(|number| waits.get_mut(number as usize)) else {
+            continue;
+        };
+        if !matches!(wait.end, End::Open | End::Signal) || is_settled(wait) {
+            continue;
+        }
+        let since = node.series.filter(|_| stalled[at]).unwrap_or(node.ts);
+        let mut judged = Judged {
+            verdict: Verdict::Waiting,
+            proof: None,
+            root: None,
+            because: None,
+            waits_for: None,
+            could_wake: None,
+            open_ns: Some(now.saturating_sub(since)),
+        };
+        if stuck[at] || stalled[at] {
+            let all = if stuck[at] { &node.wakers.tasks } else { &node.wakers.likely };
+            judged.waits_for = all.first().copied();
+        }
+        if is_core(at) {
+            let group: Vec<usize> =
+                (0..nodes.len()).filter(|&other| component[other] == component[at]).collect();
+            let youngest = group.iter().map(|&one| nodes[one].ts).max().unwrap_or(now);
+            let certain = whole && group.iter().all(|&one| nodes[one].wakers.certain);
+            let old = now.saturating_sub(youngest) >= AGE_NS;
+            judged.verdict =
+                if certain && old { Verdict::Deadlock } else { Verdict::LikelyDeadlock };
+            let members: Vec<&Node<'_>> = group.iter().map(|&one| &nodes[one]).collect();
+            judged.proof = Some(proofs::proof(world, node, &members));
+            judged.because = proofs::because(world, node, &members, judged.proof);
+            judged.root = members.iter().min_by_key(|one| (one.ts, one.line)).map(|one| one.task);
+            judged.could_wake = Some(Vec::new());
+        } else if stuck[at] || stalled[at] {
+            judged.verdict = Verdict::Stalled;
+            judged.root = root(&nodes, &by_task, at, &is_core);
+            judged.could_wake = Some(Vec::new());
+        } else {
+            let free = |task: &u32| by_task.get(task).is_none_or(|&other| !stuck[other]);
+            if node.wakers.shown {
+                judged.could_wake = Some(node.wakers.tasks.iter().copied().filter(free).collect());
+            }
+            if !node.endless || *node.target == Target::Timer {
+                judged.verdict = Verdict::Asleep;
+            } else if *node.target == Target::Unknown {
+                continue;
+            }
+        }
+        let ids = |tasks: Vec<u32>| -> Vec<u32> {
+            let id = |task: u32| Some(tracker.tasks.get(task as usize)?.id);
+            tasks.into_iter().filter_map(id).collect()
+        };
+        judged.could_wake = judged.could_wake.map(ids);
+        wait.judged = Some(Box::new(judged));
+    }
+}
+
+/// Whether a wait was found stuck at an earlier moment.
+fn is_settled(wait: &Wait) -> bool {
+    let verdict = wait.judged.as_ref().map(|judged| judged.verdict);
+    matches!(verdict, Some(Verdict::Deadlock | Verdict::LikelyDeadlock | Verdict::Stalled))
+}
+
+fn nodes(world: &World, source: u32) -> Vec<Node<'_>> {
+    let mut nodes = Vec::new();
+    for (number, task) in (0..).zip(&world.tasks) {
+        if !task.alive || task.source != source {
+            continue;
+        }
+        let Some(blocked) = task.blocked.as_deref() else { continue };
+        let series = task.series.filter(|series| series.count >= SERIES);
+        nodes.push(Node {
+            task: number,
+            target: &blocked.target,
+            ts: blocked.ts,
+            line: blocked.line,
+            wait: blocked.wait,
+            endless: !blocked.limit.ends(),
+            series: series.filter(|_| blocked.limit.ends()).map(|series| series.since),
+            wakers: wakers(world, number, blocked),
+        });
+    }
+    nodes
+}
+
+/// Those who only wait for one another: all others are taken away until nothing changes.
+fn stuck(nodes: &[Node<'_>], by_task: &HashMap<u32, usize>) -> Vec<bool> {
+    let mut stuck: Vec<bool> =
+        nodes.iter().map(|node| node.endless && node.wakers.all && !node.wakers.woken).collect();
+    loop {
+        let mut changed = false;
+        for (at, node) in nodes.iter().enumerate() {
+            let free = |task: &u32| by_task.get(task).is_none_or(|&other| !stuck[other]);
+            if stuck[at] && node.wakers.tasks.iter().any(free) {
+                stuck[at] = false;
+                changed = true;
+            }
+        }
+        if !changed {
+            return stuck;
+        }
+    }
+}
+
+/// Those who wait for stuck ones alone, as far as the log shows: threads of their own process that
+/// never wrote do not count, and a limit does not if it passed again and again.
+fn stalled(nodes: &[Node<'_>], by_task: &HashMap<u32, usize>, stuck: &[bool]) -> Vec<bool> {
+    let mut stalled: Vec<bool> = nodes
+        .iter()
+        .map(|node| {
+            let patient = node.endless || node.series.is_some();
+            patient && node.wakers.shown && !node.wakers.woken && !node.wakers.likely.is_empty()
+        })
+        .collect();
+    loop {
+        let mut changed = false;
+        for (at, node) in nodes.iter().enumerate() {
+            let free = |task: &u32| {
+                by_task.get(task).is_none_or(|&other| !stuck[other] && !stalled[other])
+            };
+            if stalled[at] && node.wakers.likely.iter().any(free) {
+                stalled[at] = false;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    // Who waits in a circle of such tasks only is not stalled: nobody in it is stuck.
+    let mut reaches: Vec<bool> = stuck.to_vec();
+    loop {
+        let mut changed = false;
+        for (at, node) in nodes.iter().enumerate() {
+            let mut to = node.wakers.likely.iter().filter_map(|task| by_task.get(task));
+            if stalled[at] && !reaches[at] && to.any(|&other| reaches[other]) {
+                reaches[at] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    stalled.iter().zip(reaches).map(|(&stalled, reaches)| stalled && reaches).collect()
+}
+
+/// The stuck task that a wait leads to.
+fn root(
+    nodes: &[Node<'_>],
+    by_task: &HashMap<u32, usize>,
+    from: usize,
+    is_core: &impl Fn(usize) -> bool,
+) -> Option<u32> {
+    let mut seen = vec![false; nodes.len()];
+    let mut next = std::collections::VecDeque::from([from]);
+    while let Some(at) = next.pop_front() {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        if is_core(at) {
+            return Some(nodes[at].task);
+        }
+        let node = &nodes[at];
+        let to = node.wakers.tasks.iter().chain(&node.wakers.likely);
+        next.extend(to.filter_map(|task| by_task.get(task).copied()));
+    }
+    None
+}
+
+/// Binds the child of a call that has not returned: vfork's parent waits for it.
+pub(crate) fn bind_children(world: &mut World, source: u32) {
+    let parents: Vec<(u32, u64)> = (0..)
+        .zip(&world.tasks)
+        .filter(|(_, task)| task.alive && task.source == source)
+        .filter_map(|(number, task)| {
+            let blocked = task.blocked.as_deref()?;
+            (blocked.target == Target::Vfork).then_some((number, blocked.line))
+        })
+        .collect();
+    let [(parent, line)] = parents[..] else { return };
+    let strangers: Vec<u32> = (0..)
+        .zip(&world.tasks)
+        .filter(|(_, task)| {
+            task.alive && task.source == source && !task.known && task.first_line > line
+        })
+        .map(|(number, _)| number)
+        .collect();
+    if let [child] = strangers[..] {
+        world.born(child, parent, Some(Birth::Vfork), false, line);
+    }
+}

@@ -1,0 +1,190 @@
+//! Who could end a wait.
+
+use crate::tables::waits::world::acts::Acts;
+use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ends::Kind;
+use crate::tables::waits::world::locks::Owner;
+use crate::tables::waits::world::spaces::FutexKey;
+use crate::tables::waits::world::tasks::{Blocked, Live, Target, World};
+
+/// Who could end a wait.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wakers {
+    /// Live tasks, without the waiter.
+    pub(crate) tasks: Vec<u32>,
+    /// The same without those of the waiter's process that never did so.
+    pub(crate) likely: Vec<u32>,
+    /// Nobody else could: the log shows all who hold the other end.
+    pub(crate) all: bool,
+    /// The log shows some of them.
+    pub(crate) shown: bool,
+    /// The log shows where they all come from, since their programs were started.
+    pub(crate) certain: bool,
+    /// Somebody did what ends the wait since it began.
+    pub(crate) woken: bool,
+    /// The waiter's own process holds the other end.
+    pub(crate) own: bool,
+}
+
+/// Who could end the wait of a task.
+pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked) -> Wakers {
+    let Some(task) = world.task(number) else { return Wakers::default() };
+    let mut found = match &blocked.target {
+        Target::Futex { key, private, value, .. } => {
+            futex(world, (number, task), *key, *private, *value)
+        }
+        Target::Ends { ends, others } => {
+            let mut found = self::ends(world, (number, task), ends, blocked.ts);
+            found.all &= !others;
+            found
+        }
+        Target::Child(pid) => children(world, task, *pid),
+        Target::Vfork => {
+            let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
+            found.tasks =
+                with(world, |child| child.parent == Some(number) && child.space == task.space);
+            found
+        }
+        Target::Lock(file, lock) => {
+            let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
+            let conflicts = world.locks.conflicts(*file, lock);
+            found.all = !conflicts.is_empty();
+            for held in conflicts {
+                match held.owner {
+                    Owner::Description(ofd) => {
+                        found.tasks.extend(world.tasks_that_may_hold(ofd));
+                    }
+                    Owner::Process(table) => {
+                        let table = world.tables.get(table);
+                        found.tasks.extend(table.into_iter().flat_map(|table| &table.tasks));
+                    }
+                }
+            }
+            found.own = found.tasks.contains(&number);
+            let released = world.locks.released(*file);
+            found.woken = released.is_some_and(|acts| acts.any_since(blocked.ts));
+            found
+        }
+        Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
+    };
+    if let Target::Futex { key, .. } = &blocked.target {
+        found.woken = world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));
+    }
+    if matches!(blocked.target, Target::Child(_) | Target::Vfork) && found.tasks.is_empty() {
+        // Those whom it waits for have ended, or the log does not show them.
+        (found.all, found.shown) = (false, false);
+    }
+    found.tasks.sort_unstable();
+    found.tasks.dedup();
+    found.tasks.retain(|&one| one != number);
+    if found.likely.is_empty() {
+        found.likely.clone_from(&found.tasks);
+    }
+    found.likely.retain(|&one| one != number);
+    // A signal may come that the log cannot foresee: of a timer that runs.
+    if world.space(number).is_some_and(|space| space.unsure) {
+        found.all = false;
+    }
+    found
+}
+
+fn with(world: &World, wanted: impl Fn(&Live) -> bool) -> Vec<u32> {
+    let tasks = (0..).zip(&world.tasks);
+    tasks.filter(|(_, task)| task.alive && wanted(task)).map(|(number, _)| number).collect()
+}
+
+fn futex(
+    world: &World,
+    (number, task): (u32, &Live),
+    key: FutexKey,
+    private: bool,
+    value: i64,
+) -> Wakers {
+    let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
+    // pthread_join waits for the id of a thread to be cleared.
+    let joined = i32::try_from(value).ok().filter(|_| !private);
+    let joined = joined.and_then(|tid| world.by_tid.get(&(task.source, tid)).copied());
+    if let Some(thread) = joined
+        && world.task(thread).is_some_and(|one| one.alive && one.pid == task.pid)
+        && thread != number
+    {
+        found.tasks.push(thread);
+        return found;
+    }
+    match key {
+        FutexKey::Private(space, _) => {
+            let Some(space) = world.spaces.get(&space) else { return Wakers::default() };
+            found.tasks.clone_from(&space.tasks);
+            found.certain = space.known;
+            // Without thread ids the log is that of one thread. Memory of which the log does not
+            // show what is mapped may be shared.
+            found.all = task.tid.is_some() && (private || space.known);
+            // A thread whose creation is not in the log.
+            let strangers = with(world, |one| {
+                one.source == task.source && one.pid == task.pid && one.space != task.space
+            });
+            found.certain &= strangers.is_empty();
+            found.tasks.extend(strangers);
+        }
+        FutexKey::Shared(object, offset) => {
+            for space in world.spaces.values().filter(|space| space.maps((object, offset))) {
+                found.tasks.extend(&space.tasks);
+                found.certain &= space.known;
+            }
+        }
+    }
+    found
+}
+
+fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since: i64) -> Wakers {
+    let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
+    for &(ofd, take) in ends {
+        let end = world.ends.get(ofd);
+        let Some(((peer, other), end)) = world.ends.source_of(ofd).zip(end) else {
+            (found.all, found.shown) = (false, false);
+            continue;
+        };
+        let holders = world.tables.tasks_that_hold(peer);
+        let own = |&holder: &u32| world.task(holder).is_some_and(|one| one.table == task.table);
+        let known = end.kind != Kind::Foreign && other.kind != Kind::Foreign;
+        found.shown &= known;
+        found.all &= known && !end.unsure && !other.unsure;
+        // With such a pipe a handler of signals wakes its own process.
+        let held_by_itself = holders.iter().any(own);
+        found.own |= held_by_itself;
+        found.all &= !(held_by_itself && other.nonblocking);
+        // Without a holder the call returns at once.
+        found.woken |= holders.is_empty();
+        let acts: &Acts = if take { &other.gave } else { &other.took };
+        found.woken |= acts.any_since(since);
+        if take && matches!(end.kind, Kind::Pipe | Kind::Pair) {
+            found.woken |= other.given > end.taken;
+        }
+        found.certain &= holders.iter().all(|&holder| {
+            let table = world.task(holder).and_then(|one| world.tables.get(one.table));
+            table.is_some_and(|table| table.known)
+        }) || known;
+        let gives = |holder: &u32| !take || other.givers.contains(holder);
+        found.likely.extend(holders.iter().copied().filter(|one| !own(one) || gives(one)));
+        found.tasks.extend(holders);
+    }
+    found.likely.retain(|&one| one != number);
+    found
+}
+
+fn children(world: &World, task: &Live, pid: Option<i32>) -> Wakers {
+    let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
+    let mine = |one: &Live| {
+        let parent = one.parent.and_then(|parent| world.task(parent));
+        one.source == task.source
+            && !one.thread
+            && parent.is_some_and(|parent| parent.pid == task.pid)
+            && pid.is_none_or(|pid| one.pid == Some(pid) || one.tid == Some(pid))
+    };
+    let pids: Vec<_> =
+        with(world, mine).into_iter().filter_map(|child| world.task(child)?.pid).collect();
+    found.tasks = with(world, |one| {
+        one.source == task.source && one.pid.is_some_and(|pid| pids.contains(&pid))
+    });
+    found
+}

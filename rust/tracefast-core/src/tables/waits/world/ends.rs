@@ -1,0 +1,153 @@
+//! Ends of pipes and socket pairs, and what else descriptors lead to that tasks wait for.
+
+use crate::hash::HashMap;
+use crate::tables::waits::wait::On;
+use crate::tables::waits::world::acts::{Act, Acts};
+use crate::tables::waits::world::descriptors::Ofd;
+
+/// Tasks that gave through an end which are remembered.
+const MOST_GIVERS: usize = 64;
+
+/// What an open file description is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Pipe,
+    Pair,
+    Eventfd,
+    Timerfd,
+    Epoll,
+    /// A file with a lock.
+    File,
+    /// A pipe or socket that is older than the log, or comes from elsewhere.
+    Foreign,
+}
+
+/// An end, or what has only one.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    pub(crate) kind: Kind,
+    /// Where what is given here is taken; itself for an eventfd.
+    pub(crate) peer: Option<Ofd>,
+    /// As the log calls it: `pipe:[219782]`.
+    pub(crate) name: Option<Box<str>>,
+    /// The line of the call that made it.
+    pub(crate) line: u64,
+    /// Calls on it do not wait.
+    pub(crate) nonblocking: bool,
+    /// Somebody may hold it whom the log does not show: it was sent through a socket.
+    pub(crate) unsure: bool,
+    pub(crate) gave: Acts,
+    pub(crate) took: Acts,
+    /// Bytes given less those taken at the other end, if all are known.
+    pub(crate) given: i64,
+    pub(crate) taken: i64,
+    /// Tasks that gave.
+    pub(crate) givers: Vec<u32>,
+    /// The last task that died while it held the end, and the line.
+    pub(crate) lost: Option<(u32, u64)>,
+    /// What an epoll set watches.
+    pub(crate) watched: Vec<Ofd>,
+    /// It watches what is not known.
+    pub(crate) watches_others: bool,
+}
+
+impl End {
+    pub(crate) fn new(kind: Kind, peer: Option<Ofd>, line: u64) -> Self {
+        Self {
+            kind,
+            peer,
+            name: None,
+            line,
+            nonblocking: false,
+            unsure: false,
+            gave: Acts::default(),
+            took: Acts::default(),
+            given: 0,
+            taken: 0,
+            givers: Vec::new(),
+            lost: None,
+            watched: Vec::new(),
+            watches_others: false,
+        }
+    }
+
+    pub(crate) fn on(&self) -> On {
+        let named_pipe = || self.name.as_deref().is_some_and(|name| name.starts_with("pipe"));
+        match self.kind {
+            Kind::Pipe => On::Pipe,
+            Kind::Eventfd => On::Eventfd,
+            Kind::Timerfd => On::Timer,
+            Kind::Epoll => On::Other,
+            Kind::File => On::Disk,
+            Kind::Foreign if named_pipe() => On::Pipe,
+            Kind::Pair | Kind::Foreign => On::Socket,
+        }
+    }
+
+    pub(crate) fn gave(&mut self, act: Act, bytes: i64) {
+        self.gave.push(act);
+        self.given = self.given.saturating_add(bytes);
+        if self.givers.len() < MOST_GIVERS && !self.givers.contains(&act.task) {
+            self.givers.push(act.task);
+        }
+    }
+
+    pub(crate) fn took(&mut self, act: Act, bytes: i64) {
+        self.took.push(act);
+        self.taken = self.taken.saturating_add(bytes);
+    }
+}
+
+/// All ends.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ends {
+    ends: HashMap<Ofd, End>,
+    /// Ends of what is older than the log, by source and file.
+    foreign: HashMap<(u32, u64), Vec<Ofd>>,
+}
+
+impl Ends {
+    pub(crate) fn get(&self, ofd: Ofd) -> Option<&End> {
+        self.ends.get(&ofd)
+    }
+
+    pub(crate) fn get_mut(&mut self, ofd: Ofd) -> Option<&mut End> {
+        self.ends.get_mut(&ofd)
+    }
+
+    pub(crate) fn insert(&mut self, ofd: Ofd, end: End) {
+        self.ends.insert(ofd, end);
+    }
+
+    /// An end that the log did not see made; two with one file are each other's peers.
+    pub(crate) fn foreign(&mut self, ofd: Ofd, file: Option<u64>, name: Option<&str>, line: u64) {
+        if self.ends.contains_key(&ofd) {
+            return;
+        }
+        let mut end = End::new(Kind::Foreign, None, line);
+        end.name = name.map(Into::into);
+        end.unsure = true;
+        if let Some(file) = file {
+            let known = self.foreign.entry((ofd.0, file)).or_default();
+            end.peer = known.last().copied();
+            if let Some(peer) = end.peer.and_then(|peer| self.ends.get_mut(&peer)) {
+                peer.peer = Some(ofd);
+            }
+            known.push(ofd);
+            if known.len() > 8 {
+                known.remove(0);
+            }
+        }
+        self.ends.insert(ofd, end);
+    }
+
+    pub(crate) fn remove(&mut self, ofd: Ofd) {
+        self.ends.remove(&ofd);
+    }
+
+    /// Where a task that waits to take from `ofd` gets its data from.
+    pub(crate) fn source_of(&self, ofd: Ofd) -> Option<(Ofd, &End)> {
+        let peer = self.get(ofd)?.peer?;
+        Some((peer, self.get(peer)?))
+    }
+}

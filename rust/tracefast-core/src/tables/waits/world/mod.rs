@@ -1,0 +1,8 @@
+//! What is live: tasks, and what they share and hold.
+
+pub(crate) mod acts;
+pub(crate) mod descriptors;
+pub(crate) mod ends;
+pub(crate) mod locks;
+pub(crate) mod spaces;
+pub(crate) mod tasks;

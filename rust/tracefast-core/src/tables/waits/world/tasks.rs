@@ -1,0 +1,340 @@
+//! The live tasks of a log: what they share, what they hold, where they are blocked.
+
+use crate::hash::HashMap;
+use crate::linux::clone::Kind as Birth;
+use crate::tables::waits::arguments::Limit;
+use crate::tables::waits::world::acts::{Act, Acts};
+use crate::tables::waits::world::descriptors::{Ofd, Tables};
+use crate::tables::waits::world::ends::Ends;
+use crate::tables::waits::world::locks::{Lock, LockedFile, Locks, Owner};
+use crate::tables::waits::world::spaces::{FutexKey, Space, Twin};
+
+/// What a blocked task waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A wake of a futex.
+    Futex { key: FutexKey, address: u64, private: bool, value: i64 },
+    /// Data to take from some ends, or room to give: then `false`. `others`: and what is not known.
+    Ends { ends: Vec<(Ofd, bool)>, others: bool },
+    /// The end of a child: of this process id, or of any.
+    Child(Option<i32>),
+    /// The child that it just made starts a program or ends.
+    Vfork,
+    /// A lock on a file.
+    Lock(LockedFile, Lock),
+    /// Time.
+    Timer,
+    /// Something outside: a signal, a disk, a person.
+    Outside,
+    /// The log does not say what.
+    Unknown,
+}
+
+/// A call in which a task waits, or from which a signal or death took it.
+#[derive(Debug, Clone)]
+pub(crate) struct Blocked {
+    /// The number of the wait.
+    pub(crate) wait: Option<u32>,
+    pub(crate) ts: i64,
+    pub(crate) line: u64,
+    pub(crate) target: Target,
+    pub(crate) limit: Limit,
+}
+
+/// Waits for the same thing that timed out one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Series {
+    pub(crate) since: i64,
+    pub(crate) key: u64,
+    pub(crate) count: u32,
+}
+
+/// A task.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Live {
+    pub(crate) source: u32,
+    pub(crate) tid: Option<i32>,
+    pub(crate) pid: Option<i32>,
+    pub(crate) alive: bool,
+    /// It has rows of its own, which show its process id.
+    pub(crate) seen: bool,
+    pub(crate) space: u32,
+    pub(crate) table: u32,
+    pub(crate) parent: Option<u32>,
+    /// It is a thread of its creator's process.
+    pub(crate) thread: bool,
+    /// It was made by a call of the log, or is the first of it and started a program there.
+    pub(crate) known: bool,
+    /// The newest description when it was made: it may have all that are older.
+    pub(crate) newest: u32,
+    /// The line on which it was first seen, and on which it ended.
+    pub(crate) first_line: u64,
+    pub(crate) last_line: u64,
+    /// The line of the last program that it started; 0 if it started none.
+    pub(crate) exec_line: u64,
+    pub(crate) blocked: Option<Box<Blocked>>,
+    pub(crate) series: Option<Series>,
+}
+
+/// All tasks, by their number in the tracker, and what they share.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct World {
+    pub(crate) tasks: Vec<Live>,
+    pub(crate) spaces: HashMap<u32, Space>,
+    next_space: u32,
+    pub(crate) tables: Tables,
+    pub(crate) ends: Ends,
+    pub(crate) locks: Locks,
+    pub(crate) wakes: HashMap<FutexKey, Acts>,
+    /// The task of each thread id, by source.
+    pub(crate) by_tid: HashMap<(u32, i32), u32>,
+    /// The paths of shared mappings.
+    mapped: HashMap<u64, Box<str>>,
+    /// The last task that died with a shared mapping, and the line.
+    lost: HashMap<u64, (u32, u64)>,
+}
+
+/// Futexes whose wakes are remembered.
+const MOST_WAKES: usize = 65_536;
+
+impl World {
+    pub(crate) fn task(&self, number: u32) -> Option<&Live> {
+        self.tasks.get(number as usize)
+    }
+
+    pub(crate) fn task_mut(&mut self, number: u32) -> Option<&mut Live> {
+        self.tasks.get_mut(number as usize)
+    }
+
+    /// A task that shows itself for the first time, in a row or in its creator's call.
+    pub(crate) fn appear(
+        &mut self,
+        number: u32,
+        source: u32,
+        ids: (Option<i32>, Option<i32>),
+        line: u64,
+    ) {
+        let at = number as usize;
+        if self.tasks.len() <= at {
+            self.tasks.resize(at + 1, Live::default());
+        }
+        let (tid, pid) = ids;
+        if self.tasks[at].alive || self.tasks[at].last_line > 0 {
+            (self.tasks[at].tid, self.tasks[at].pid) = (tid, pid);
+            return;
+        }
+        let space = self.add_space(Space::new(number, false));
+        let table = self.tables.add(number, false);
+        self.tasks[at] = Live {
+            source,
+            tid,
+            pid,
+            alive: true,
+            space,
+            table,
+            first_line: line,
+            ..Live::default()
+        };
+        if let Some(tid) = tid {
+            self.by_tid.insert((source, tid), number);
+        }
+    }
+
+    fn add_space(&mut self, space: Space) -> u32 {
+        let number = self.next_space;
+        self.next_space += 1;
+        self.spaces.insert(number, space);
+        number
+    }
+
+    pub(crate) fn space(&self, task: u32) -> Option<&Space> {
+        self.spaces.get(&self.task(task)?.space)
+    }
+
+    pub(crate) fn space_mut(&mut self, task: u32) -> Option<&mut Space> {
+        let space = self.task(task)?.space;
+        self.spaces.get_mut(&space)
+    }
+
+    fn leave_space(&mut self, number: u32, task: u32) {
+        if let Some(space) = self.spaces.get_mut(&number) {
+            space.tasks.retain(|&one| one != task);
+            if space.tasks.is_empty() {
+                self.spaces.remove(&number);
+            }
+        }
+    }
+
+    /// The tasks that may hold a description of a file which the log shows with some of them only:
+    /// those whom they made, or who made them, after it was opened.
+    pub(crate) fn tasks_that_may_hold(&self, ofd: Ofd) -> Vec<u32> {
+        let mut tasks = self.tables.tasks_that_hold(ofd);
+        let mut at = 0;
+        while let Some(&holder) = tasks.get(at) {
+            at += 1;
+            let Some(holding) = self.task(holder) else { continue };
+            let made = (0..).zip(&self.tasks).filter(|(_, task)| {
+                task.alive && task.parent == Some(holder) && task.newest >= ofd.1
+            });
+            let maker = holding.parent.filter(|_| holding.newest >= ofd.1);
+            let alive = maker.filter(|&maker| self.task(maker).is_some_and(|one| one.alive));
+            let found: Vec<u32> = made.map(|(number, _)| number).chain(alive).collect();
+            for one in found {
+                if !tasks.contains(&one) {
+                    tasks.push(one);
+                }
+            }
+        }
+        tasks
+    }
+
+    /// A call on `line` made a task.
+    pub(crate) fn born(
+        &mut self,
+        child: u32,
+        parent: u32,
+        kind: Option<Birth>,
+        shares_table: bool,
+        line: u64,
+    ) {
+        let Some((space, table)) = self.task(parent).map(|task| (task.space, task.table)) else {
+            return;
+        };
+        let Some(own) = self.task(child).cloned() else { return };
+        if own.known || child == parent {
+            return;
+        }
+        let thread = kind == Some(Birth::Thread);
+        let shares_memory = !matches!(kind, Some(Birth::Fork) | None);
+        let executed = self.spaces.get(&own.space).is_some_and(|space| space.known);
+        if !executed {
+            if shares_memory {
+                self.leave_space(own.space, child);
+                if let Some(space) = self.spaces.get_mut(&space) {
+                    space.tasks.push(child);
+                }
+                self.tasks[child as usize].space = space;
+            } else if let Some(old) = self.spaces.get(&space) {
+                let thread = old.tasks.iter().copied().find(|&one| one != parent);
+                let twin = Twin { space, task: parent, line, thread };
+                let mut copied = old.copied(child, twin);
+                if let Some(before) = self.spaces.get(&own.space) {
+                    copied.tasks.clone_from(&before.tasks);
+                }
+                self.spaces.insert(own.space, copied);
+            }
+        }
+        if shares_table || thread {
+            self.tables.join(child, own.table, table);
+            self.tasks[child as usize].table = table;
+        } else {
+            self.tables.became_copy(own.table, table, line);
+        }
+        let task = &mut self.tasks[child as usize];
+        (task.known, task.thread, task.parent) = (true, thread, Some(parent));
+    }
+
+    /// A task starts a program: the other threads of its process end.
+    pub(crate) fn exec(&mut self, number: u32, line: u64) {
+        let Some(task) = self.task(number).cloned() else { return };
+        let others: Vec<_> = self
+            .spaces
+            .get(&task.space)
+            .map(|space| space.tasks.iter().copied().filter(|&other| other != number).collect())
+            .unwrap_or_default();
+        for other in others {
+            let same = self.task(other).is_some_and(|other| {
+                other.pid.is_some() && other.pid == task.pid && other.source == task.source
+            });
+            if same {
+                self.ended(other, line, false);
+            }
+        }
+        self.leave_space(task.space, number);
+        let space = self.add_space(Space::new(number, true));
+        let table = self.tables.exec(task.table, number);
+        let task = &mut self.tasks[number as usize];
+        (task.space, task.table, task.exec_line) = (space, table, line);
+        task.known = true;
+    }
+
+    /// A task ended; `badly` if it was killed, or failed.
+    pub(crate) fn ended(&mut self, number: u32, line: u64, badly: bool) {
+        let Some(task) = self.task_mut(number) else { return };
+        if !task.alive {
+            return;
+        }
+        (task.alive, task.last_line, task.blocked, task.series) = (false, line, None, None);
+        let (space, table) = (task.space, task.table);
+        if badly && self.tables.get(table).is_some_and(|table| table.tasks.len() == 1) {
+            for ofd in self.tables.ends_of(table) {
+                if let Some(end) = self.ends.get_mut(ofd) {
+                    end.lost = Some((number, line));
+                }
+            }
+            let objects = self.spaces.get(&space).map(|space| space.objects().collect::<Vec<_>>());
+            for object in objects.into_iter().flatten() {
+                self.lost.insert(object, (number, line));
+            }
+        }
+        self.leave_space(space, number);
+        self.tables.leave(table, number);
+    }
+
+    /// Closes what nobody holds any more: those who wait for it are woken.
+    pub(crate) fn close_released(&mut self, act: Act) {
+        for ofd in self.tables.take_released() {
+            if !self.locks.is_empty() {
+                self.locks.release_all(Owner::Description(ofd), act);
+            }
+            let Some(end) = self.ends.get_mut(ofd) else { continue };
+            end.gave.push(act);
+            end.took.push(act);
+            let peer = end.peer.filter(|&peer| peer != ofd);
+            let held = peer.is_some_and(|peer| !self.tables.holders(peer).is_empty());
+            if !held {
+                self.ends.remove(ofd);
+                if let Some(peer) = peer {
+                    self.ends.remove(peer);
+                }
+            }
+        }
+    }
+
+    /// A futex was woken.
+    pub(crate) fn woke(&mut self, key: FutexKey, act: Act) {
+        if self.wakes.len() >= MOST_WAKES && !self.wakes.contains_key(&key) {
+            self.wakes.clear();
+        }
+        self.wakes.entry(key).or_default().push(act);
+    }
+
+    /// The last task that died with a shared mapping, and the line.
+    pub(crate) fn lost_mapping(&self, object: u64) -> Option<(u32, u64)> {
+        self.lost.get(&object).copied()
+    }
+
+    /// Notes what a shared mapping is of.
+    pub(crate) fn name_object(&mut self, object: u64, path: Option<&str>) {
+        if let Some(path) = path {
+            self.mapped.entry(object).or_insert_with(|| path.into());
+        }
+    }
+
+    /// The path of a shared mapping, or the line of the call that made it.
+    pub(crate) fn object_name(&self, object: u64) -> String {
+        self.mapped
+            .get(&object)
+            .map_or_else(|| format!("mapping of line {}", object & !(1 << 63)), ToString::to_string)
+    }
+
+    /// What the address of a futex is, in the memory of a task.
+    pub(crate) fn futex(&self, task: u32, address: u64, private: bool) -> Option<FutexKey> {
+        let space = self.task(task)?.space;
+        let place = if private { None } else { self.spaces.get(&space)?.place(address) };
+        Some(match place {
+            Some((object, offset)) => FutexKey::Shared(object, offset),
+            None => FutexKey::Private(space, address),
+        })
+    }
+}
