@@ -284,6 +284,8 @@ class StraceCounts(Fold):
 @final
 class Waits(Fold):
     def __new__(cls, *, min_ns: int) -> Self: ...
+    @property
+    def gaps(self) -> list[str]: ...
 
 @final
 class Covered:

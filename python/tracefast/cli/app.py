@@ -19,6 +19,7 @@ from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls
 from tracefast.cli.commands.version import version
+from tracefast.cli.commands.waits import waits
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.stderr import print_error
 from tracefast.cli.system.signals import exit_code_of_interrupt
@@ -36,6 +37,7 @@ Examples:
   tracefast forks app.strace                  what starting processes cost
   tracefast processes app.strace --tree       which processes ran, how long, how they ended
   tracefast syscalls app.parquet              which system calls took the time, or waited
+  tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
   tracefast sql "SELECT …" app.parquet        anything else
@@ -46,7 +48,7 @@ Results go to standard output, everything else to standard error.
 \b
 Exit codes:
   0    done
-  1    done, but --strict was given and a line or a result is lost
+  1    done, but a line or a result is lost (--strict), or --fail-on found what it names
   2    wrong command line, or an input or output failed
   130  interrupted (143, 129: terminated by SIGTERM, SIGHUP)
 """
@@ -84,6 +86,7 @@ app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show which processes were created, and what it cost.")(forks)
 app.command(short_help="Show which processes ran, what they did, how they ended.")(processes)
 app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
+app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Run a SQL query.")(sql)

@@ -19,7 +19,7 @@ from support.reference.calls import (
     Row,
     is_call,
 )
-from support.reference.syscalls import somebody_writes
+from support.reference.syscalls import somebody_writes, waited_long
 
 READS = {"read", "readv", "pread64", "pread", "preadv", "preadv2"}
 READS |= {"recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64"}
@@ -66,7 +66,7 @@ def slow_kind(name: str, args: str) -> str | None:
 def spent(row: Row) -> str | None:
     """Say what the time in a call was: io, wait, or other work."""
     name = row["name"]
-    if name in WAITS:
+    if name in WAITS or waited_long(row):
         return "wait"
     if name in READS | TRANSFERS:
         return "wait" if somebody_writes(row["file_type"], row["path"]) else "io"

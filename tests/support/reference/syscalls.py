@@ -22,11 +22,31 @@ DATA_DEVICES = {
 }
 
 
+GIVES = {"write", "writev", "pwrite64", "pwritev", "pwritev2", "vmsplice"}
+GIVES |= {"send", "sendto", "sendmsg", "sendmmsg", "mq_timedsend", "mq_timedsend_time64"}
+OPENS = {"open", "openat", "openat2", "creat", "open_by_handle_at", "memfd_create"}
+OPENS |= {"mq_open"}
+# Calls that seldom wait have waited if they took a millisecond.
+LONG_NS = 1_000_000
+
+
+def waited_long(row: Row) -> bool:
+    """Say whether a call that seldom waits took so long that it waited for somebody."""
+    if (row["dur_ns"] or 0) < LONG_NS:
+        return False
+    if row["name"] in ("fcntl", "fcntl64"):
+        return True
+    seldom = row["name"] in GIVES | OPENS
+    return seldom and bool(somebody_writes(row["file_type"], row["path"]))
+
+
 def waits(row: Row) -> bool | None:
     """Say whether the time of a call was spent waiting; None if that is not known."""
     if row["name"] in WAITS:
         return True
-    return somebody_writes(row["file_type"], row["path"]) if row["name"] in TAKES else False
+    if row["name"] in TAKES:
+        return somebody_writes(row["file_type"], row["path"])
+    return waited_long(row)
 
 
 def somebody_writes(type_: str | None, path: str | None) -> bool | None:

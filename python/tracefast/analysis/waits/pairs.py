@@ -4,8 +4,9 @@ from typing import Final
 
 import polars as pl
 
+from tracefast import _core
 from tracefast._polars.given_events import Events
-from tracefast.analysis.waits.table import waits_in_detail
+from tracefast.analysis.waits.table import MIN_NS, waits_in_detail
 
 _KEYS: Final = ("source", "waiter_pid", "waiter_image", "waker_pid", "waker_image", "on", "object")
 
@@ -88,3 +89,9 @@ def pairs(waits: pl.LazyFrame) -> pl.LazyFrame:
         )
         .sort("source", "total_ns", *_KEYS[1:], descending=[False, True, *[False] * 6])
     )
+
+
+# The columns of the table, and their types.
+SCHEMA: Final = pairs(
+    pl.LazyFrame(schema=pl.Schema(_core.Waits(min_ns=MIN_NS).schema))
+).collect_schema()

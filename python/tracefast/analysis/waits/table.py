@@ -1,5 +1,6 @@
 """One row per wait: for what, how long, who ended it, and whether it can ever end."""
 
+from collections.abc import Callable
 from typing import Final
 
 import polars as pl
@@ -9,7 +10,7 @@ from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
 # What the fold gives besides, for the screen and the graph.
-DETAILS: Final = ("because_task", "because_tid", "met_pid", "met_image", "root_pid")
+DETAILS: Final = ("because_task", "because_pid", "because_tid", "met_pid", "met_image", "root_pid")
 MIN_NS: Final = 1_000_000
 # The columns of the table, and their types.
 SCHEMA: Final = pl.Schema(
@@ -24,14 +25,34 @@ STUCK: Final = ("deadlock", "likely-deadlock", "stalled")
 
 
 def waits_in_detail(
-    events: Events, *, min_ns: int = MIN_NS, question: str = "tracefast.waits"
+    events: Events,
+    *,
+    min_ns: int = MIN_NS,
+    question: str = "tracefast.waits",
+    gaps: Callable[[list[str]], object] | None = None,
 ) -> pl.LazyFrame:
-    """Give the rows of `waits` with what the screen and the graph need besides."""
+    """Give the rows of `waits` with what the screen and the graph need besides.
+
+    Parameters
+    ----------
+    events, min_ns
+        As for `waits`.
+    question
+        Name of the function that was called, for messages.
+    gaps
+        Called with what the logs lack, once the rows are there.
+    """
     if isinstance(min_ns, bool) or not isinstance(min_ns, int):
         raise TypeError(f"min_ns must be an int, not {type(min_ns).__name__}")
     if min_ns < 0:
         raise ValueError("min_ns must be at least 0")
-    return folded(events, lambda: _core.Waits(min_ns=min_ns), name="WAITS", question=question)
+    return folded(
+        events,
+        lambda: _core.Waits(min_ns=min_ns),
+        name="WAITS",
+        question=question,
+        look=None if gaps is None else lambda fold: gaps(fold.gaps),
+    )
 
 
 def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:

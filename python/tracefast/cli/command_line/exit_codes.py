@@ -16,6 +16,7 @@ from tracefast.inputs.sources import STDIN
 
 DONE: Final = 0
 NOT_UNDERSTOOD: Final = 1
+FOUND: Final = 1
 FAILED: Final = 2
 
 P = ParamSpec("P")

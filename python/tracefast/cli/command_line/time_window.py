@@ -138,6 +138,27 @@ def parse_moment(option: str, text: str | None) -> Moment | None:
     return Moment(f"{option} {text}", *found)
 
 
+def parse_span(option: str, text: str) -> int:
+    """Parse a span of time; give nanoseconds.
+
+    Raises
+    ------
+    CommandError
+        The text is not a span of time.
+
+    Examples
+    --------
+    >>> [parse_span("--min", text) for text in ("1ms", "0", "1m30s", "2.5")]
+    [1000000, 0, 90000000000, 2500000000]
+    """
+    if _SPAN.fullmatch(text.strip()):
+        parts = _PART.findall(text) or [(text.strip().removeprefix("+"), "s")]
+        ns = sum(_ns(number, _UNITS[unit]) for number, unit in parts)
+        if ns <= _MOST:
+            return ns
+    raise CommandError(f"{option} {text}: not a span of time", "write 1ms, 500us, 2s or 1m30s")
+
+
 def _parse(text: str) -> tuple[int, Since] | None:
     if match := _CLOCK.fullmatch(text):
         return _ns(match[1]), Since.CLOCK

@@ -1,10 +1,16 @@
 //! Whether a call spent its time waiting for somebody, or moving data.
 //!
 //! That depends on what the descriptor refers to, not only on the call: a read of a pipe waits
-//! until somebody writes to it, a read of a file takes as long as the disk needs.
+//! until somebody writes to it, a read of a file takes as long as the disk needs. And some calls
+//! seldom wait: a write to a pipe waits if the pipe is full, fcntl(2) if somebody has the lock.
+//! Those take microseconds otherwise, also under a tracer, so they waited if they took a
+//! millisecond ([`LONG_NS`]).
 
 use crate::linux::devices::is_stream_device;
 use crate::linux::syscalls::{Classes, classes_of};
+
+/// Calls that seldom wait have waited if they took so long, in nanoseconds.
+pub(crate) const LONG_NS: i64 = 1_000_000;
 
 /// What a call of some name does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +19,15 @@ pub(crate) enum CallTime {
     Waits,
     /// It takes data from its descriptor, and may have to wait until somebody gives it.
     Takes,
-    /// It gives data away, or writes it to the disk.
+    /// It gives data away: it has to wait if whoever takes it is slow.
+    Gives,
+    /// It writes to the disk.
     Moves,
-    /// Neither.
+    /// It may ask for a lock, and waits if somebody has it: `F_SETLKW` in fcntl(2).
+    Locks,
+    /// It opens something: it waits if that is a FIFO whose other end nobody has opened.
+    Opens,
+    /// None of these.
     Works,
 }
 
@@ -27,15 +39,21 @@ impl CallTime {
             Self::Waits
         } else if classes.has(Classes::READS.and(Classes::TRANSFERS)) {
             Self::Takes
+        } else if classes.has(Classes::WRITES.and(Classes::SENDS)) {
+            Self::Gives
         } else if classes.has(MOVES) {
             Self::Moves
+        } else if classes.has(Classes::OPENS) {
+            Self::Opens
+        } else if matches!(name, "fcntl" | "fcntl64") {
+            Self::Locks
         } else {
             Self::Works
         }
     }
 }
 
-const MOVES: Classes = Classes::WRITES.and(Classes::SENDS).and(Classes::SYNCS).and(Classes::AIO);
+const MOVES: Classes = Classes::SYNCS.and(Classes::AIO);
 
 /// Who gives what is taken from a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,16 +115,33 @@ impl Giver {
 }
 
 impl CallTime {
-    /// Whether a call that takes from `giver` spent its time waiting for somebody; `None` if the
-    /// log does not say.
+    /// Whether it matters who is at the other end of the descriptor, for a call that took `ns`.
     #[inline]
-    pub(crate) fn waits_for(self, giver: Giver) -> Option<bool> {
+    pub(crate) fn asks_for_giver(self, ns: Option<i64>) -> bool {
+        match self {
+            Self::Takes => true,
+            Self::Gives | Self::Opens => is_long(ns),
+            Self::Waits | Self::Moves | Self::Locks | Self::Works => false,
+        }
+    }
+
+    /// Whether a call that takes from `giver`, or gives to it, and took `ns`, spent its time waiting
+    /// for somebody; `None` if the log does not say.
+    #[inline]
+    pub(crate) fn waits_for(self, giver: Giver, ns: Option<i64>) -> Option<bool> {
         match (self, giver) {
             (Self::Waits, _) | (Self::Takes, Giver::Somebody) => Some(true),
-            (Self::Moves | Self::Works, _) | (Self::Takes, Giver::Storage) => Some(false),
+            (Self::Gives | Self::Opens, Giver::Somebody) | (Self::Locks, _) => Some(is_long(ns)),
+            (Self::Moves | Self::Works | Self::Gives | Self::Opens, _)
+            | (Self::Takes, Giver::Storage) => Some(false),
             (Self::Takes, Giver::Unknown | Giver::Device) => None,
         }
     }
+}
+
+#[inline]
+fn is_long(ns: Option<i64>) -> bool {
+    ns.is_some_and(|ns| ns >= LONG_NS)
 }
 
 /// What one call spent its time on.
@@ -120,13 +155,13 @@ pub(crate) enum Time {
     Work,
 }
 
-/// What a call that takes from `giver`, or gives to it, spent its time on. If it may have waited,
-/// its time counts as moving data.
+/// What a call that takes from `giver`, or gives to it, and took `ns`, spent its time on. If it may
+/// have waited, its time counts as moving data.
 #[inline]
-pub(crate) fn spent(call: CallTime, giver: Giver) -> Time {
-    match (call, call.waits_for(giver)) {
-        (CallTime::Works, _) => Time::Work,
+pub(crate) fn spent(call: CallTime, giver: Giver, ns: Option<i64>) -> Time {
+    match (call, call.waits_for(giver, ns)) {
         (_, Some(true)) => Time::Wait,
+        (CallTime::Works | CallTime::Locks | CallTime::Opens, _) => Time::Work,
         _ => Time::Io,
     }
 }
@@ -166,7 +201,31 @@ mod tests {
             ("openat", Some("regular"), None, Time::Work),
         ] {
             let giver = kind.map_or(Giver::Unknown, Giver::from_file_type).known_as(|| path);
-            assert_eq!(spent(CallTime::from_name(name), giver), time, "{name} {kind:?}");
+            assert_eq!(
+                spent(CallTime::from_name(name), giver, Some(LONG_NS - 1)),
+                time,
+                "{name} {kind:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn calls_that_seldom_wait_have_waited_if_they_took_long() {
+        for (name, giver, waits) in [
+            ("write", Giver::Somebody, true),
+            ("sendto", Giver::Somebody, true),
+            ("vmsplice", Giver::Somebody, true),
+            ("openat", Giver::Somebody, true),
+            ("fcntl", Giver::Unknown, true),
+            ("write", Giver::Storage, false),
+            ("fsync", Giver::Storage, false),
+            ("openat", Giver::Storage, false),
+            ("mmap", Giver::Storage, false),
+        ] {
+            let call = CallTime::from_name(name);
+            assert_eq!(call.waits_for(giver, Some(LONG_NS)), Some(waits), "{name}");
+            assert_eq!(call.waits_for(giver, Some(LONG_NS - 1)), Some(false), "{name}");
+            assert_eq!(call.waits_for(giver, None), Some(false), "{name}");
         }
     }
 
@@ -191,11 +250,10 @@ mod tests {
     #[test]
     fn example_of_spent() {
         use crate::linux::waits::{CallTime, Giver, Time, spent};
-        assert_eq!(spent(CallTime::from_name("read"), Giver::from_file_type("pipe")), Time::Wait);
-        assert_eq!(spent(CallTime::from_name("read"), Giver::from_file_type("regular")), Time::Io);
-        assert_eq!(
-            spent(CallTime::from_name("mmap"), Giver::from_file_type("regular")),
-            Time::Work
-        );
+        let (pipe, file) = (Giver::from_file_type("pipe"), Giver::from_file_type("regular"));
+        assert_eq!(spent(CallTime::from_name("read"), pipe, Some(700)), Time::Wait);
+        assert_eq!(spent(CallTime::from_name("write"), pipe, Some(5_000_000)), Time::Wait);
+        assert_eq!(spent(CallTime::from_name("read"), file, Some(700)), Time::Io);
+        assert_eq!(spent(CallTime::from_name("mmap"), file, Some(700)), Time::Work);
     }
 }

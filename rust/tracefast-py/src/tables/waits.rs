@@ -16,4 +16,10 @@ impl Waits {
     fn new(min_ns: i64) -> PyClassInitializer<Self> {
         Fold::extended(Self, waits::Waits::new(min_ns))
     }
+
+    /// What the logs lack, so that less is known.
+    #[getter]
+    fn gaps(this: &Bound<'_, Self>) -> Vec<&'static str> {
+        this.as_super().get().look(waits::Waits::gaps).unwrap_or_default()
+    }
 }

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use arrow_array::types::Int64Type;
 use arrow_schema::ArrowError;
 
-use crate::linux::waits::{self, Giver, spent};
+use crate::linux::waits::{Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process_tracking::group;
@@ -61,15 +61,17 @@ impl RowFold for Processes {
         let Some(work) = self.work.get_mut(number as usize) else { return };
         if kind == RowKind::Call {
             work.calls += 1;
-            let giver = match meaning.spent {
-                waits::CallTime::Takes => columns
+            let dur = columns.dur.get(row);
+            let giver = if meaning.spent.asks_for_giver(dur) {
+                columns
                     .file_type
                     .get(row, Giver::from_file_type)
                     .unwrap_or(Giver::Unknown)
-                    .known_as(|| columns.path.get(row)),
-                _ => Giver::Unknown,
+                    .known_as(|| columns.path.get(row))
+            } else {
+                Giver::Unknown
             };
-            work.spend(spent(meaning.spent, giver), columns.dur.get(row));
+            work.spend(spent(meaning.spent, giver, dur), dur);
         }
         let bytes = columns.bytes.get(row).unwrap_or(0).max(0);
         if meaning.reads {

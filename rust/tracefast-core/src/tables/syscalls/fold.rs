@@ -5,7 +5,7 @@ use arrow_array::types::{Int64Type, TimestampNanosecondType};
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
-use crate::linux::waits::{self, Giver};
+use crate::linux::waits::Giver;
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
@@ -136,14 +136,13 @@ impl RowFold for Syscalls {
             return;
         }
         let fault = columns.errno.get(row, Fault::from_errno);
-        let giver = match meaning.time {
-            waits::CallTime::Takes => giver(columns, row),
-            _ => Giver::Unknown,
-        };
+        let dur = columns.dur.get(row);
+        let asks = meaning.time.asks_for_giver(dur);
+        let giver = if asks { giver(columns, row) } else { Giver::Unknown };
         let call = CallFacts {
             meaning,
             ts: columns.ts.get(row),
-            dur: columns.dur.get(row),
+            dur,
             end,
             fault,
             giver,

@@ -20,7 +20,7 @@ pub(crate) struct CallFacts {
 impl CallFacts {
     /// Whether its time was spent waiting; None if the log does not show it.
     fn waits(&self) -> Option<bool> {
-        self.meaning.time.waits_for(self.giver)
+        self.meaning.time.waits_for(self.giver, self.dur)
     }
 }
 

@@ -23,12 +23,14 @@ pub(crate) enum Limit {
     Until(i64),
     /// There is one, but the log does not say which.
     Some,
+    /// The log does not say: strace prints the argument when the call returns.
+    Unknown,
 }
 
 impl Limit {
     /// Whether the call ends by itself.
     pub(crate) fn ends(self) -> bool {
-        self != Self::None
+        !matches!(self, Self::None | Self::Unknown)
     }
 }
 
@@ -68,13 +70,15 @@ impl<'a> Arguments<'a> {
             // ftrace prints the register, in which an int is unsigned.
             Some(ms) if ms < 0 || self.ftrace && ms >= 1 << 31 => Limit::None,
             Some(ms) => Limit::For(ms.saturating_mul(1_000_000)),
-            None => Limit::Some,
+            None => Limit::Unknown,
         }
     }
 
     /// A `struct timespec` or `timeval` at a position.
     pub(crate) fn time(&self, at: usize) -> Limit {
-        let Some(part) = self.at(at) else { return Limit::Some };
+        let Some(part) = self.at(at).filter(|part| !part.is_empty()) else {
+            return Limit::Unknown;
+        };
         if let Some(ns) = timespec(part) {
             return Limit::For(ns);
         }
@@ -351,7 +355,7 @@ mod tests {
         assert_eq!(strace("[{fd=3, events=POLLIN}], 1, -1").milliseconds(2), Limit::None);
         assert_eq!(strace("[], 0, 5000").milliseconds(2), Limit::For(5_000_000_000));
         assert_eq!(ftrace("7ffe, 1, ffffffff").milliseconds(2), Limit::None);
-        assert_eq!(strace("[], 0").milliseconds(2), Limit::Some);
+        assert_eq!(strace("[], 0").milliseconds(2), Limit::Unknown);
         assert_eq!(strace("0, NULL, NULL, NULL, {tv_sec=0, tv_usec=7}").time(4), Limit::For(7000));
         assert_eq!(strace("{1, 5}").time(0), Limit::For(1_000_000_005));
         assert_eq!(strace("0x7ffe").time(0), Limit::Some);

@@ -83,6 +83,7 @@ impl Waits {
             line: at.line,
             target: waiting.target,
             limit: waiting.limit,
+            dies: at.status == Status::Died,
         };
         match at.status {
             Status::Returned if !part => self.was_blocked(at.task, &blocked),
@@ -117,7 +118,7 @@ impl Waits {
                 let clock = self.logs.get(&at.source).and_then(|log| log.clock);
                 clock.zip(at.ts).map(|(clock, ts)| until.saturating_sub(ts.saturating_add(clock)))
             }
-            Limit::None | Limit::Some => None,
+            Limit::None | Limit::Some | Limit::Unknown => None,
         };
         let open = end == End::Open;
         let object = match ready(result) {
@@ -213,7 +214,7 @@ impl Waits {
                 let mut waiting = Waiting::new(Target::Timer, On::Timer);
                 waiting.limit = match arguments.time(which) {
                     Limit::For(ns) if absolute => Limit::Until(ns),
-                    Limit::None => Limit::Some,
+                    Limit::None | Limit::Unknown => Limit::Some,
                     limit => limit,
                 };
                 Some(waiting)

@@ -94,6 +94,7 @@ impl Waits {
                     self.mapped(columns, at);
                 }
             }
+            Act::Memory => self.logs.entry(at.source).or_default().whole = true,
             Act::Unmap if !failed => {
                 let arguments = Arguments::new(at.args, at.ftrace);
                 if let (Some(start), Some(length)) = (arguments.number(0), arguments.number(1))
@@ -105,6 +106,16 @@ impl Waits {
             Act::StartTimer | Act::Ring => {
                 if let Some(space) = self.world.space_mut(at.task) {
                     space.unsure = true;
+                }
+            }
+            Act::Alarm => {
+                if let Some(space) = self.world.space_mut(at.task) {
+                    space.alarm = true;
+                }
+            }
+            Act::Handle if handles_alarm(at) => {
+                if let Some(space) = self.world.space_mut(at.task) {
+                    space.handles_alarms = true;
                 }
             }
             _ => {}
@@ -206,6 +217,9 @@ impl Waits {
                 end.nonblocking = nonblocking;
             }
         } else if let Some((file, lock)) = self.asked_by_fcntl(columns, at) {
+            if matches!(lock.owner, Owner::Description(_)) {
+                self.holds_file(at, table, fd.zip(ofd));
+            }
             self.lock(at, file, lock, at.args.contains("F_UNLCK"));
         }
     }
@@ -222,6 +236,7 @@ impl Waits {
     fn lock(&mut self, at: &At<'_>, file: (u32, u64), lock: Lock, gives_back: bool) {
         if gives_back {
             self.world.locks.release(file, &lock, at.as_act());
+            self.late.unlocked(&mut self.rows, file, at.as_act());
         } else {
             self.world.locks.take(file, lock);
         }
@@ -261,7 +276,13 @@ impl Waits {
 
     /// Ends that nobody holds any more were closed.
     pub(crate) fn closed(&mut self, act: Done) {
-        self.world.close_released(act);
+        let released = self.world.tables.take_released();
+        for &ofd in &released {
+            for gave in [true, false] {
+                self.late.acted(&mut self.rows, &self.world, ofd, gave, act);
+            }
+        }
+        self.world.close(&released, act);
     }
 
     fn took(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
@@ -329,6 +350,19 @@ impl Waits {
             task.series = None;
         }
     }
+}
+
+/// Whether a call of sigaction(2) makes a handler for the signal of a timer.
+fn handles_alarm(at: &At<'_>) -> bool {
+    // SIGALRM, SIGVTALRM and SIGPROF in signal(7).
+    const ALARMS: [i64; 3] = [14, 26, 27];
+    let arguments = Arguments::new(at.args, at.ftrace);
+    let signal = arguments.at(0).unwrap_or_default();
+    let alarm = matches!(signal, "SIGALRM" | "SIGVTALRM" | "SIGPROF")
+        || arguments.number(0).is_some_and(|number| ALARMS.contains(&number));
+    let action = arguments.at(1).unwrap_or_default();
+    let none = ["NULL", "SIG_DFL", "SIG_IGN", "{sa_handler=SIG_DFL", "{sa_handler=SIG_IGN"];
+    alarm && !none.iter().any(|start| action.starts_with(start))
 }
 
 /// A descriptor that a call made.

@@ -9,6 +9,7 @@ use crate::tables::waits::wait::{Wait, Waker};
 use crate::tables::waits::world::acts::Act;
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::ends::Kind;
+use crate::tables::waits::world::locks::LockedFile;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Target, World};
 
@@ -41,6 +42,14 @@ impl Late {
     pub(crate) fn woke(&mut self, waits: &mut [Wait], key: FutexKey, act: Act) {
         self.ended(waits, act, |target| match target {
             Target::Futex { key: one, .. } => (*one == key).then_some(true),
+            _ => None,
+        });
+    }
+
+    /// A lock was given back.
+    pub(crate) fn unlocked(&mut self, waits: &mut [Wait], file: LockedFile, act: Act) {
+        self.ended(waits, act, |target| match target {
+            Target::Lock(one, _) => (*one == file).then_some(true),
             _ => None,
         });
     }
@@ -115,7 +124,8 @@ impl Waits {
             }
             Target::Timer | Target::Outside | Target::Unknown => None,
         };
-        let open = matches!(waiting.target, Target::Futex { .. } | Target::Ends { .. });
+        let open =
+            matches!(waiting.target, Target::Futex { .. } | Target::Ends { .. } | Target::Lock(..));
         match waker {
             Some(_) => {
                 if let Some(wait) = self.rows.get_mut(number as usize) {

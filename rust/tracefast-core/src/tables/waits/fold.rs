@@ -53,6 +53,11 @@ pub(crate) struct Log {
     pub(crate) clock: Option<i64>,
     /// The newest description.
     pub(crate) newest: u32,
+    /// It has times, calls with durations, thread ids, a program that was started.
+    times: bool,
+    durations: bool,
+    ids: bool,
+    starts: bool,
 }
 
 event_columns! {
@@ -121,6 +126,20 @@ impl Waits {
         }
     }
 
+    /// What the logs lack, so that less is known: `no-times`, `no-durations`, `no-children`,
+    /// `attached`, `filtered`.
+    pub fn gaps(&self) -> Vec<&'static str> {
+        let any = |lacks: fn(&Log) -> bool| self.logs.values().any(lacks);
+        let gaps = [
+            ("no-times", any(|log| !log.times)),
+            ("no-durations", any(|log| log.times && !log.durations)),
+            ("no-children", any(|log| !log.ids)),
+            ("attached", any(|log| !log.starts && !log.whole)),
+            ("filtered", any(|log| log.starts && !log.whole)),
+        ];
+        gaps.into_iter().filter(|&(_, lacks)| lacks).map(|(word, _)| word).collect()
+    }
+
     /// A task has a row.
     #[inline]
     fn seen(&mut self, number: u32, line: u64) {
@@ -173,12 +192,15 @@ impl Waits {
         let badly = outcome
             .and_then(|end| end.outcome.as_ref())
             .is_some_and(|outcome| !matches!(outcome, Outcome::Status(0)));
-        // Death took it out of a call.
-        self.struck(task, self.world.task(task).map_or(0, |task| task.source), ts);
+        // Death took it out of a call, and no thread of its own process that ended all of them.
+        if !matches!(outcome.and_then(|end| end.outcome.as_ref()), Some(Outcome::Status(_))) {
+            self.struck(task, self.world.task(task).map_or(0, |task| task.source), ts);
+        }
         self.world.ended(task, line, badly);
-        let ts = ts.unwrap_or(0);
-        let act = acts::Act { task, line, ts, end: ts };
-        self.closed(act);
+        let end = ts.unwrap_or(0);
+        // Its descriptors were closed between its last call and this line.
+        let ts = self.world.task(task).and_then(|task| task.exit_ts).unwrap_or(end);
+        self.closed(acts::Act { task, line, ts, end });
     }
 
     fn call(&mut self, columns: &mut Columns<'_>, at: &At<'_>) {
@@ -189,9 +211,18 @@ impl Waits {
         match at.act {
             Act::Fork if returned => self.forked(columns, at),
             Act::Exec if at.ret == Some(0) => {
+                self.logs.entry(at.source).or_default().starts = true;
                 self.world.exec(at.task, at.line);
                 self.closed(at.as_act());
             }
+            Act::End => {
+                if let Some(task) = self.world.task_mut(at.task) {
+                    task.exit_ts = at.ts;
+                }
+            }
+            _ => {}
+        }
+        match at.act {
             // ftrace shows no other end of a task, if its events are not in the log.
             Act::End if at.ftrace && at.status == Status::Returned => {
                 self.ended(at.task, at.line, at.ts);
@@ -222,7 +253,10 @@ impl RowFold for Waits {
         let log = self.logs.entry(source).or_default();
         if let Some(ts) = ts {
             log.last = log.last.max(ts.saturating_add(dur.unwrap_or(0)));
+            log.times = true;
         }
+        log.durations |= dur.is_some();
+        log.ids |= tasks.tid.get(row).is_some();
         log.newest = log.newest.max(waits.ofd[0].get(row).unwrap_or(0));
         self.seen(task, line);
         let Some(name) = name else { return };

@@ -66,6 +66,7 @@ pub(crate) fn build(fold: Waits) -> Result<Vec<RecordBatch>, ArrowError> {
         table.uint64("because_line", |row| Some(judged(row)?.because?.0));
         // For the screen and the graph, behind the columns of the table.
         table.uint32("because_task", |row| of(Some(judged(row)?.because?.1)).map(|task| task.id));
+        table.int32("because_pid", |row| of(Some(judged(row)?.because?.1))?.pid.get());
         table.int32("because_tid", |row| of(Some(judged(row)?.because?.1))?.tid.get());
         let met = |row: &Wait| row.waker.map(|waker| waker.task).or_else(|| judged(row)?.waits_for);
         table.int32("met_pid", |row| of(met(row))?.pid.get());

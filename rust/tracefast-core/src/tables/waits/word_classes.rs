@@ -70,10 +70,16 @@ pub(crate) enum Act {
     Map,
     /// munmap(2).
     Unmap,
+    /// brk(2), which every program calls at its start.
+    Memory,
     /// ioctl(2).
     Ioctl,
-    /// Starts a timer that ends in a signal: setitimer(2), alarm(2), `timer_settime`(2).
+    /// Starts a timer that ends in SIGALRM or the like: setitimer(2), alarm(2).
+    Alarm,
+    /// Starts a timer that may end in any signal, or a thread: `timer_settime`(2).
     StartTimer,
+    /// Handles a signal: sigaction(2).
+    Handle,
     /// open(2).
     Open,
     /// None of these.
@@ -110,7 +116,10 @@ impl Act {
             "accept" | "accept4" => Self::Accept,
             "connect" => Self::Connect,
             "ioctl" => Self::Ioctl,
-            "setitimer" | "alarm" | "timer_settime" | "timer_settime64" => Self::StartTimer,
+            "brk" => Self::Memory,
+            "setitimer" | "alarm" => Self::Alarm,
+            "timer_settime" | "timer_settime64" => Self::StartTimer,
+            "rt_sigaction" | "sigaction" | "signal" => Self::Handle,
             _ if classes.has(Classes::FORKS) || is_unnamed_clone3(name) => Self::Fork,
             _ if classes.has(Classes::EXECS) => Self::Exec,
             _ if classes.has(Classes::ENDS) => Self::End,

@@ -62,8 +62,10 @@ impl Waits {
     /// A deadly signal reached a task, or its death.
     pub(crate) fn struck(&mut self, task: u32, source: u32, ts: Option<i64>) {
         let Some(ts) = ts else { return };
-        let blocked = self.world.task(task).and_then(|task| task.blocked.as_deref());
-        if blocked.is_some_and(|blocked| ts.saturating_sub(blocked.ts) >= AGE_NS) {
+        let Some(task) = self.world.task(task) else { return };
+        let Some(blocked) = task.blocked.as_deref() else { return };
+        let since = task.series.map_or(blocked.ts, |series| series.since.min(blocked.ts));
+        if ts.saturating_sub(since) >= AGE_NS {
             self.moment(source, ts);
         }
     }
@@ -120,11 +122,12 @@ impl Waits {
 
     fn judge_ready(&mut self, all: bool) {
         let moments = std::mem::take(&mut self.moments.open);
-        for moment in moments {
+        for mut moment in moments {
             if !all && !moment.unseen.is_empty() {
                 self.moments.open.push(moment);
                 continue;
             }
+            verdicts::bind_children(&mut moment.world, moment.source);
             let log = self.logs.get(&moment.source).copied().unwrap_or_default();
             verdicts::judge(
                 &moment.world,
@@ -141,6 +144,9 @@ impl Waits {
         let mut logs: Vec<_> = self.logs.iter().map(|(&source, &log)| (source, log)).collect();
         logs.sort_unstable_by_key(|&(source, _)| source);
         for (source, log) in logs {
+            for task in &mut self.world.tasks {
+                task.blocked.take_if(|blocked| blocked.dies);
+            }
             verdicts::bind_children(&mut self.world, source);
             verdicts::judge(
                 &self.world,

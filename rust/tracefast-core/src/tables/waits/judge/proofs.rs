@@ -10,7 +10,10 @@ pub(crate) fn proof(world: &World, node: &Node<'_>, group: &[&Node<'_>]) -> Proo
     let is_private =
         |one: &&Node<'_>| matches!(one.target, Target::Futex { key: FutexKey::Private(..), .. });
     let space = |task: u32| world.task(task).map(|task| task.space);
-    let one_space = group.iter().all(|one| space(one.task) == space(node.task));
+    let older = |task: u32| world.space(task).is_some_and(|space| !space.known);
+    // Of tasks that are older than the log, nobody knows which share their memory.
+    let one_space = group.iter().all(|one| space(one.task) == space(node.task))
+        || group.iter().all(|one| older(one.task));
     if one_space && group.iter().all(is_private) {
         return Proof::PrivateFutex;
     }

@@ -8,6 +8,7 @@
 use crate::hash::HashMap;
 use crate::linux::clone::Kind as Birth;
 use crate::tables::process_tracking::tracker::Tracker;
+use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::judge::components;
 use crate::tables::waits::judge::moments::AGE_NS;
 use crate::tables::waits::judge::proofs;
@@ -25,8 +26,9 @@ pub(crate) struct Node<'a> {
     pub(crate) ts: i64,
     pub(crate) line: u64,
     wait: Option<u32>,
-    /// It may wait for ever.
+    /// It waits for ever if nobody ends it; it ends by itself. Neither, if the log does not say.
     endless: bool,
+    ends: bool,
     /// It timed out again and again; since when.
     series: Option<i64>,
     pub(crate) wakers: Wakers,
@@ -102,10 +104,10 @@ pub(crate) fn judge(
             judged.could_wake = Some(Vec::new());
         } else {
             let free = |task: &u32| by_task.get(task).is_none_or(|&other| !stuck[other]);
-            if node.wakers.shown {
+            if node.wakers.shown && node.wakers.all {
                 judged.could_wake = Some(node.wakers.tasks.iter().copied().filter(free).collect());
             }
-            if !node.endless || *node.target == Target::Timer {
+            if node.ends || *node.target == Target::Timer {
                 judged.verdict = Verdict::Asleep;
             } else if *node.target == Target::Unknown {
                 continue;
@@ -140,7 +142,8 @@ fn nodes(world: &World, source: u32) -> Vec<Node<'_>> {
             ts: blocked.ts,
             line: blocked.line,
             wait: blocked.wait,
-            endless: !blocked.limit.ends(),
+            endless: blocked.limit == Limit::None,
+            ends: blocked.limit.ends(),
             series: series.filter(|_| blocked.limit.ends()).map(|series| series.since),
             wakers: wakers(world, number, blocked),
         });
@@ -173,7 +176,7 @@ fn stalled(nodes: &[Node<'_>], by_task: &HashMap<u32, usize>, stuck: &[bool]) ->
     let mut stalled: Vec<bool> = nodes
         .iter()
         .map(|node| {
-            let patient = node.endless || node.series.is_some();
+            let patient = !node.ends || node.series.is_some();
             patient && node.wakers.shown && !node.wakers.woken && !node.wakers.likely.is_empty()
         })
         .collect();

@@ -4,7 +4,7 @@ use crate::tables::waits::world::acts::Acts;
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::ends::Kind;
 use crate::tables::waits::world::locks::Owner;
-use crate::tables::waits::world::spaces::FutexKey;
+use crate::tables::waits::world::spaces::{FutexKey, Space};
 use crate::tables::waits::world::tasks::{Blocked, Live, Target, World};
 
 /// Who could end a wait.
@@ -82,7 +82,7 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked) -> Wakers {
     }
     found.likely.retain(|&one| one != number);
     // A signal may come that the log cannot foresee: of a timer that runs.
-    if world.space(number).is_some_and(|space| space.unsure) {
+    if world.space(number).is_some_and(Space::may_be_helped) {
         found.all = false;
     }
     found
@@ -116,12 +116,19 @@ fn futex(
             let Some(space) = world.spaces.get(&space) else { return Wakers::default() };
             found.tasks.clone_from(&space.tasks);
             found.certain = space.known;
-            // Without thread ids the log is that of one thread. Memory of which the log does not
-            // show what is mapped may be shared.
-            found.all = task.tid.is_some() && (private || space.known);
-            // A thread whose creation is not in the log.
+            // A log may be that of one thread alone. Memory of which the log does not show what is
+            // mapped may be shared.
+            let several = || with(world, |one| one.source == task.source).len() > 1;
+            found.all = task.tid.is_some() && (space.known || private && several());
+            // A thread whose creation is not in the log; of tasks that are older than the log, each
+            // may be a thread of the same process.
+            let older = |one: &Live| {
+                !space.known && world.spaces.get(&one.space).is_some_and(|space| !space.known)
+            };
             let strangers = with(world, |one| {
-                one.source == task.source && one.pid == task.pid && one.space != task.space
+                one.source == task.source
+                    && one.space != task.space
+                    && (one.pid == task.pid || older(one))
             });
             found.certain &= strangers.is_empty();
             found.tasks.extend(strangers);

@@ -40,8 +40,12 @@ pub(crate) struct Space {
     shared: Vec<SharedRange>,
     /// By address, the first two tasks that used it.
     futexes: HashMap<u64, [Option<Use>; 2]>,
-    /// Timers that end in a signal run, or a ring submits for it: somebody else may act.
+    /// A ring submits for it, or a timer runs that ends in any signal: somebody else may act.
     pub(crate) unsure: bool,
+    /// A timer runs that ends in a signal of its own.
+    pub(crate) alarm: bool,
+    /// It handles such signals; without, they end the process.
+    pub(crate) handles_alarms: bool,
 }
 
 /// What a futex is, whoever looks at it.
@@ -125,6 +129,11 @@ impl Space {
         uses.copied().find(|&(user, line)| user != task && line < before)
     }
 
+    /// Whether something may act for it that the log does not show when it happens.
+    pub(crate) fn may_be_helped(&self) -> bool {
+        self.unsure || self.alarm && self.handles_alarms
+    }
+
     /// What a fork copies.
     pub(crate) fn copied(&self, task: u32, twin: Twin) -> Self {
         Self {
@@ -134,6 +143,9 @@ impl Space {
             shared: self.shared.clone(),
             futexes: HashMap::default(),
             unsure: false,
+            // A child has the handlers, and not the timers: fork(2).
+            alarm: false,
+            handles_alarms: self.handles_alarms,
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Blocked {
     pub(crate) line: u64,
     pub(crate) target: Target,
     pub(crate) limit: Limit,
+    /// The task dies in it.
+    pub(crate) dies: bool,
 }
 
 /// Waits for the same thing that timed out one after the other.
@@ -70,6 +72,8 @@ pub(crate) struct Live {
     /// The line on which it was first seen, and on which it ended.
     pub(crate) first_line: u64,
     pub(crate) last_line: u64,
+    /// When it called `_exit`(2) or the like.
+    pub(crate) exit_ts: Option<i64>,
     /// The line of the last program that it started; 0 if it started none.
     pub(crate) exec_line: u64,
     pub(crate) blocked: Option<Box<Blocked>>,
@@ -204,8 +208,14 @@ impl World {
         if own.known || child == parent {
             return;
         }
-        let thread = kind == Some(Birth::Thread);
-        let shares_memory = !matches!(kind, Some(Birth::Fork) | None);
+        // Of a call whose flags the log does not show, the child may share all.
+        let thread = matches!(kind, Some(Birth::Thread) | None);
+        let shares_memory = kind != Some(Birth::Fork);
+        if kind.is_none()
+            && let Some(space) = self.spaces.get_mut(&space)
+        {
+            space.known = false;
+        }
         let executed = self.spaces.get(&own.space).is_some_and(|space| space.known);
         if !executed {
             if shares_memory {
@@ -282,8 +292,8 @@ impl World {
     }
 
     /// Closes what nobody holds any more: those who wait for it are woken.
-    pub(crate) fn close_released(&mut self, act: Act) {
-        for ofd in self.tables.take_released() {
+    pub(crate) fn close(&mut self, released: &[Ofd], act: Act) {
+        for &ofd in released {
             if !self.locks.is_empty() {
                 self.locks.release_all(Owner::Description(ofd), act);
             }

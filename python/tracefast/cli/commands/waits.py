@@ -1,0 +1,161 @@
+"""`tracefast waits`: who waited for whom, and who can never go on."""
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+import typer
+
+from tracefast.cli.command_line.exit_codes import DONE, FAILED, FOUND
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.command_line.time_window import parse_span
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.output.form import Format
+
+# What a table in text shows; what was waited for last, as it may be long.
+_MAIN: Final = (
+    "ts",
+    "pid",
+    "tid",
+    "dur_ns",
+    "open_ns",
+    "name",
+    "end",
+    "waker_pid",
+    "verdict",
+    "proof",
+    "because_line",
+    "image",
+    "on",
+    "object",
+)
+# What narrow terminals do without, the first one first.
+_SPARE: Final = (
+    *("image", "end", "because_line", "proof", "ts", "pid", "on", "waker_pid", "open_ns"),
+    "name",
+)
+_PAIRS: Final = (
+    *("waiter_pid", "waker_pid", "count", "total_ns", "max_ns", "open"),
+    *("waiter_image", "waker_image", "on", "object"),
+)
+_SPARE_PAIRS: Final = ("waiter_image", "waker_image", "max_ns", "on", "open", "count")
+
+
+class FailOn(StrEnum):
+    """Verdicts that fail; each includes those that are surer."""
+
+    DEADLOCK = "deadlock"
+    LIKELY_DEADLOCK = "likely-deadlock"
+    STALLED = "stalled"
+
+
+@table_command()
+def waits(
+    request: Request,
+    *,
+    match: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only waits of programs that match.")
+    ] = None,
+    min_: Annotated[
+        str, typer.Option("--min", metavar="TIME", help="Leave out shorter waits that ended.")
+    ] = "1ms",
+    stuck: Annotated[
+        bool, typer.Option("--stuck", help="Only the waits of those who cannot go on.")
+    ] = False,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="One row per pair of waiter and waker.")
+    ] = False,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw who waits for whom: .svg, .dot (Graphviz) or .mmd (Mermaid).",
+        ),
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(help="Exit with 1 if there is such a verdict, or a surer one."),
+    ] = None,
+) -> int:
+    """Show who waited for whom, for how long, and who can never go on.
+
+    First come those who hang, as far as the log proves it: in which call, since when, for whom, and
+    the line that explains it. Then the longest waits that ended and who ended them, and the pairs
+    of processes of which one waited for the other. Formats other than table, --stuck and --wide
+    give the rows of the waits instead, --pairs those of the pairs.
+
+    \\b
+    Examples:
+      strace -f -ttt -T -yy -p PID -o hang.strace; tracefast waits hang.strace
+      tracefast waits app.strace --graph waits.svg
+      tracefast waits app.parquet --stuck --fail-on deadlock
+      tracefast waits app.parquet --pairs --top 10
+      tracefast waits app.parquet --min 100ms --sort dur_ns
+    """
+    import polars as pl
+
+    from tracefast.analysis.waits.pairs import SCHEMA as PAIRS
+    from tracefast.analysis.waits.pairs import pairs as pairs_of
+    from tracefast.analysis.waits.table import DETAILS, SCHEMA, STUCK, stuck_rows, waits_in_detail
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import (
+        check_columns,
+        filter_matching,
+        filter_rows,
+        print_table,
+    )
+    from tracefast.cli.screen.waits_report import print_waits_report
+
+    if stuck and pairs:
+        raise CommandError("--stuck and --pairs are two tables", "leave out one of them")
+    min_ns = parse_span("--min", min_)
+    check_columns(request, PAIRS if pairs else SCHEMA)
+    suffix = None if graph is None else _suffix(graph)
+    gaps: list[str] = []
+    rows, complete = run_analysis(
+        request, lambda events: waits_in_detail(events, min_ns=min_ns, gaps=gaps.extend)
+    )
+    if rows is None:
+        return FAILED
+    rows = rows.sort("source", "ts", nulls_last=True, maintain_order=True)
+    rows = filter_matching(rows, match, "image")
+    found = rows["verdict"].unique()
+    if graph is not None and suffix is not None:
+        from tracefast.cli.output.write import write_bytes
+        from tracefast.cli.pictures.wait_graph import draw
+
+        data = draw(pairs_of(rows.lazy()).collect(), stuck_rows(rows.lazy()).collect(), suffix)
+        write_bytes(data, graph, clobber=request.clobber)
+    if pairs:
+        table = filter_rows(pairs_of(rows.lazy()).collect(), request)
+        print_table(table, request, main=_PAIRS, spare=_SPARE_PAIRS)
+    elif request.form is Format.TABLE and not (stuck or request.wide or request.sort):
+        kept = filter_rows(rows, request)
+        print_waits_report(kept, request, gaps=sorted(set(gaps)))
+    else:
+        if stuck:
+            rows = stuck_rows(rows.lazy()).collect()
+        table = filter_rows(rows.select(pl.exclude(DETAILS)), request)
+        print_table(table, request, main=_MAIN, spare=_SPARE)
+    if not complete:
+        return FAILED
+    failing = () if fail_on is None else STUCK[: STUCK.index(fail_on.value) + 1]
+    return FOUND if any(verdict in found for verdict in failing) else DONE
+
+
+def _suffix(graph: str) -> str:
+    """Give the suffix of a picture, if it can be drawn."""
+    from pathlib import PurePath
+
+    from tracefast.cli.pictures.layout import can_layout
+
+    suffix = PurePath(graph).suffix
+    if suffix not in {".svg", ".dot", ".mmd"}:
+        raise CommandError(
+            f"--graph {graph}: cannot draw this", "name a file that ends in .svg, .dot or .mmd"
+        )
+    if suffix == ".svg" and not can_layout():
+        raise CommandError(
+            f"--graph {graph}: an SVG needs pygraphviz",
+            "run: pip install 'tracefast[report]'; .dot and .mmd do not need it",
+        )
+    return suffix

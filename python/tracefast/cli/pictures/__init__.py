@@ -1,0 +1,1 @@
+"""Pictures: graphs, and where their nodes go."""

@@ -1,0 +1,259 @@
+"""Print who waits for whom: who hangs and why, the longest waits, and who waited for whom."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import polars as pl
+
+from tracefast.analysis.waits.pairs import pairs
+from tracefast.analysis.waits.table import STUCK, stuck_rows
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
+from tracefast.cli.output.write import write_bytes
+from tracefast.cli.text import units
+from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.layout import align
+from tracefast.cli.text.shorten import cut_middle
+from tracefast.quantities import plural
+
+Row = dict[str, Any]
+
+# Lines of each list, where there is no terminal.
+_LINES: Final = 20
+_MOST_STUCK: Final = 40
+_MIN_WIDTH: Final = 40
+# Times of logs that count from the start of the machine are in this year.
+_UPTIME: Final = 1970
+_PROOFS: Final = {
+    "private-futex": "every thread of the process waits, and only they could wake it",
+    "cycle": "those who could wake it wait for it",
+    "own-pipe": "only the process itself holds the other end",
+    "no-writer": "nobody else could end the wait",
+    "lost-child": "the process that would have ended the wait died",
+    "held-lock": "who holds the lock never lets it go",
+}
+_BECAUSE: Final = {
+    "private-futex": "forked while thread {tid} of {pid} ran: the child has the locks of that"
+    " thread, and not the thread",
+    "dead-thread": "its thread {tid}, which used that lock, ended",
+    "cycle": "{tid} began to wait, and closed the circle",
+    "own-pipe": "from here the process holds the other end itself",
+    "no-writer": "from here nobody else holds it",
+    "lost-child": "{pid} died",
+    "held-lock": "{tid} locked it",
+}
+_ADVICE: Final = {
+    "private-futex": "start workers before threads, or use forkserver or spawn",
+    "cycle": "take locks in one order; read what a process writes before waiting for its end",
+    "own-pipe": "close the ends of pipes that a process does not use, after each fork",
+    "no-writer": "check who was meant to write, and that it still has the descriptor",
+    "lost-child": "find out why it died, and wait for its end as well as for its data",
+    "held-lock": "let the lock go before the file is locked again through another descriptor",
+}
+_GAPS: Final = {
+    "no-times": "The log has no times, and cannot say how long a wait took: record with -ttt -T",
+    "no-durations": "The log has no durations, so waits that ended are not in it: record with -T",
+    "no-children": "The log has no thread ids: other threads and children are not in it, and"
+    " nothing is called a deadlock. Record with -f",
+    "attached": "The log starts in mid-run and does not show who holds older pipes, so nothing is"
+    " called a deadlock: start the program under strace to prove one",
+    "filtered": "Not all calls were traced, so nothing is called a deadlock: record without -e",
+}
+
+
+def print_waits_report(rows: pl.DataFrame, request: Request, *, gaps: list[str]) -> None:
+    """Print the report.
+
+    Parameters
+    ----------
+    rows
+        The waits, with their details.
+    request
+        What was asked for: where to, how many lines.
+    gaps
+        What the logs lack.
+    """
+    terminal = is_terminal_table(Format.TABLE, request.output)
+    width = terminal_width() if terminal else None
+    most = request.top
+    if most is None:
+        most = max(screen_rows(0) // 4, 5) if terminal else _LINES
+    text = render(rows, gaps=gaps, width=width, top=most or rows.height)
+    write_bytes(text.encode(), request.output, clobber=request.clobber)
+
+
+def render(rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int) -> str:
+    """Write the report; at most `top` lines for each list.
+
+    Parameters
+    ----------
+    rows
+        The waits, with their details.
+    gaps
+        What the logs lack.
+    width
+        The width of the terminal; None for no limit.
+    top
+        Lines of each list.
+    """
+    lines = [_GAPS[gap] for gap in gaps]
+    parts = [lines] if lines else []
+    parts += [_stuck(stuck_rows(rows.lazy()).collect()), _open(rows, top)]
+    parts += [_longest(rows, top), _pairs(rows, top)]
+    parts = [part for part in parts if part]
+    if not parts:
+        parts = [["No wait of that length."]]
+    text = "\n\n".join("\n".join(_fit(line, width) for line in part) for part in parts)
+    return text + "\n"
+
+
+def _fit(line: str, width: int | None) -> str:
+    return line if width is None else cut_middle(line, max(width, _MIN_WIDTH))
+
+
+def _program(row: Row, image: str = "image") -> str:
+    path = row[image]
+    return "?" if path is None else printable(path.rpartition("/")[2])
+
+
+def _what(row: Row) -> str:
+    name = row["name"] or "off the CPU"
+    what = row["object"] or (row["on"] if row["on"] != "other" else None)
+    if what is None or what.startswith(f"{name} "):
+        return printable(what or name)
+    return f"{name} {printable(what)}"
+
+
+def _time(ts: object) -> str:
+    if not isinstance(ts, datetime):
+        return "?"
+    if ts.year == _UPTIME:
+        # The log counts from the start of the machine.
+        return f"{ts.replace(tzinfo=UTC).timestamp():.1f}"
+    return f"{ts:%H:%M:%S}.{ts.microsecond // 100_000}"
+
+
+def _stuck(rows: pl.DataFrame) -> list[str]:
+    """Write who hangs: the roots, and below each of them those who wait for it."""
+    if rows.is_empty():
+        return []
+    never = rows.filter(pl.col("verdict") != "stalled").height
+    follow = rows.height - never
+    longest = rows["open_ns"].max()
+    since = _time(rows["ts"].min())
+    head = f"STUCK since {since}"
+    if isinstance(longest, int):
+        head += f", at least {units.duration(longest)}"
+    head += f": {plural(never, 'task')} can never go on"
+    if follow:
+        head += f", {plural(follow, 'waits', 'wait')} for them"
+    lines = [head, ""]
+    shown = rows.head(_MOST_STUCK).rows(named=True)
+    cells = []
+    for row in shown:
+        stalled = row["verdict"] == "stalled"
+        mark = "\N{BOX DRAWINGS LIGHT UP AND RIGHT}\N{BOX DRAWINGS LIGHT HORIZONTAL} "
+        verdict = (mark if stalled else "") + row["verdict"]
+        proof = f"waits for {row['root_pid']}" if stalled else _PROOFS[row["proof"]]
+        who = row["tid"] if row["tid"] is not None else row["pid"]
+        cells.append([verdict, f"{_program(row)} {who}", _what(row), proof])
+    for row, line in zip(shown, align(cells), strict=True):
+        lines.append(line)
+        if (because := _because(row)) is not None:
+            lines.append(" " * (len("deadlock") + 2) + because)
+    if rows.height > len(shown):
+        lines.append(f"{rows.height - len(shown):,} more; --stuck prints all")
+    proofs = [proof for proof in _ADVICE if proof in rows["proof"]]
+    advice = [f"What to do: {_ADVICE[proof]}" for proof in proofs]
+    return [*lines, *advice, "See docs/hangs.md"] if advice else lines
+
+
+def _because(row: Row) -> str | None:
+    """Write the line that explains why a wait can never end."""
+    line, tid, pid = row["because_line"], row["because_tid"], row["because_pid"]
+    if line is None:
+        return None
+    proof = row["proof"]
+    if proof == "private-futex" and pid == row["pid"]:
+        proof = "dead-thread"
+    return f"line {line}: {_BECAUSE[proof].format(tid=tid, pid=pid)}"
+
+
+def _open(rows: pl.DataFrame, top: int) -> list[str]:
+    """Write the waits without an end of which nobody can say that they hang."""
+    rest = rows.filter(
+        (pl.col("end") == "open")
+        & (pl.col("verdict").is_null() | pl.col("verdict").is_in(["waiting", "asleep"]))
+    ).sort("open_ns", descending=True, nulls_last=True)
+    if rest.is_empty():
+        return []
+    cells = [["at least", "tid", "program", "waits in", ""]]
+    for row in rest.head(top).rows(named=True):
+        length = "-" if row["open_ns"] is None else units.duration(row["open_ns"])
+        could = row["could_wake"]
+        who = row["verdict"] or "nobody can say who could end it"
+        if row["verdict"] == "waiting":
+            who = (
+                "somebody outside of the log could end it"
+                if could is None
+                else f"{plural(len(could), 'task')} could end it"
+            )
+        cells.append([length, str(row["tid"] or "-"), _program(row), _what(row), who])
+    title = f"{plural(rest.height, 'wait')} without an end"
+    return [title, "", *align(cells, right=[0, 1]), *_more(rest.height, top)]
+
+
+def _longest(rows: pl.DataFrame, top: int) -> list[str]:
+    """Write the longest waits that ended, and who ended them."""
+    ended = rows.filter(
+        pl.col("dur_ns").is_not_null()
+        & (pl.col("on") != "timer")
+        & ~pl.col("verdict").is_in(STUCK).fill_null(value=False)
+    )
+    if ended.is_empty():
+        return []
+    cells = [["waited", "tid", "program", "in", "ended by"]]
+    for row in ended.sort("dur_ns", descending=True).head(top).rows(named=True):
+        by = row["end"] if row["end"] != "woken" else "-"
+        if row["waker_pid"] is not None:
+            sure = "" if row["waker_known"] == "exact" else "probably "
+            by = f"{sure}{row['waker_pid']} (line {row['waker_line']})"
+        cells.append(
+            [units.duration(row["dur_ns"]), str(row["tid"] or "-"), _program(row), _what(row), by]
+        )
+    sleeps = rows.filter(pl.col("dur_ns").is_not_null() & (pl.col("on") == "timer")).height
+    title = f"{plural(ended.height, 'wait')} that ended"
+    if sleeps:
+        title += f", and {plural(sleeps, 'sleep')}"
+    return [title, "", *align(cells, right=[0, 1]), *_more(ended.height, top)]
+
+
+def _pairs(rows: pl.DataFrame, top: int) -> list[str]:
+    """Write which process waited for which."""
+    known = pairs(rows.lazy()).collect().filter(pl.col("waker_pid").is_not_null())
+    keys = ["waiter_pid", "waiter_image", "waker_pid", "waker_image", "on"]
+    both = (
+        known.group_by(keys)
+        .agg(pl.col("count").sum(), pl.col("total_ns").sum(), pl.col("max_ns").max())
+        .sort("total_ns", *keys, descending=[True, *[False] * len(keys)])
+    )
+    if both.is_empty():
+        return []
+    cells = [["total", "max", "waits", "who", "for", "on"]]
+    cells += [
+        [
+            units.duration(row["total_ns"]),
+            units.duration(row["max_ns"]),
+            f"{row['count']:,}",
+            f"{_program(row, 'waiter_image')} {row['waiter_pid']}",
+            f"{_program(row, 'waker_image')} {row['waker_pid']}",
+            row["on"],
+        ]
+        for row in both.head(top).rows(named=True)
+    ]
+    return ["Who waited for whom", "", *align(cells, right=[0, 1, 2]), *_more(both.height, top)]
+
+
+def _more(rows: int, top: int) -> list[str]:
+    return [f"{rows - top:,} more; --top 0 prints all"] if rows > top else []

@@ -1,0 +1,180 @@
+/* Programs that hang, and the same without the fault: ./hangs NAME. record.py runs and kills them. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char c;
+static int p[2], q[2];
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INITIALIZER;
+
+static void pause_ms(int ms) { usleep(ms * 1000); }
+
+/* Each of two processes waits for the other's first byte. */
+static void crossed_pipes(void) {
+    pipe(p), pipe(q);
+    if (fork() == 0) { close(p[1]), close(q[0]), read(p[0], &c, 1), write(q[1], "x", 1), _exit(0); }
+    close(p[0]), close(q[1]), read(q[0], &c, 1), write(p[1], "x", 1), wait(0);
+}
+static void talking_pipes(void) {
+    pipe(p), pipe(q);
+    if (fork() == 0) { close(p[1]), close(q[0]), pause_ms(50), write(q[1], "x", 1), read(p[0], &c, 1), _exit(0); }
+    close(p[0]), close(q[1]), read(q[0], &c, 1), pause_ms(30), write(p[1], "x", 1), wait(0);
+}
+/* The reader holds the end that the child wrote: there is never an end of file. */
+static void own_pipe(void) {
+    pipe(p);
+    if (fork() == 0) { write(p[1], "last", 4), _exit(0); }
+    wait(0);
+    while (read(p[0], &c, 1) > 0) {}
+}
+/* The child writes more than fits while its parent waits for its end. */
+static void full_pipe(void) {
+    static char much[1 << 17];
+    pipe(p);
+    if (fork() == 0) { close(p[0]), write(p[1], much, sizeof much), _exit(0); }
+    close(p[1]), wait(0);
+}
+static void drained_pipe(void) {
+    static char much[1 << 17];
+    pipe(p);
+    if (fork() == 0) { close(p[0]), write(p[1], much, sizeof much), _exit(0); }
+    close(p[1]), pause_ms(40);
+    while (read(p[0], much, sizeof much) > 0) {}
+    wait(0);
+}
+/* The other end of the socket pair is the reader's own copy. */
+static void socket_pair(void) {
+    socketpair(AF_UNIX, SOCK_STREAM, 0, p);
+    if (fork() == 0) { close(p[0]), write(p[1], "x", 1), _exit(0); }
+    while (read(p[0], &c, 1) > 0) {}
+}
+static void event(void) { uint64_t n; read(eventfd(0, 0), &n, 8); }
+/* The only child that would write dies. */
+static void lost_child(void) {
+    pipe(p);
+    if (fork() == 0) { close(p[0]), pause_ms(20), raise(SIGKILL); }
+    read(p[0], &c, 1);
+}
+/* A semaphore in shared memory that the dead child would have posted. */
+static void semaphore(void) {
+    sem_t *s = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sem_init(s, 1, 0);
+    if (fork() == 0) { pause_ms(20), raise(SIGKILL); }
+    wait(0), sem_wait(s);
+}
+static void posted(void) {
+    sem_t *s = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sem_init(s, 1, 0);
+    if (fork() == 0) { pause_ms(40), sem_post(s), _exit(0); }
+    sem_wait(s), wait(0);
+}
+static int file(int n) {
+    char name[] = "lock-0";
+    name[5] += n;
+    return open(name, O_RDWR | O_CREAT, 0600);
+}
+/* Two processes lock two files in different order. */
+static void flock_cycle(void) {
+    pipe(p), pipe(q);
+    int child = fork() == 0, a = file(child), b = file(!child);
+    flock(a, LOCK_EX);
+    child ? (write(p[1], "x", 1), read(q[0], &c, 1)) : (write(q[1], "x", 1), read(p[0], &c, 1));
+    flock(b, LOCK_EX);
+}
+static void flock_in_turn(void) {
+    pipe(p);
+    int child = fork() == 0, a = file(0);
+    if (child) { flock(a, LOCK_EX), write(p[1], "x", 1), pause_ms(40), flock(a, LOCK_UN), _exit(0); }
+    read(p[0], &c, 1), flock(a, LOCK_EX), wait(0);
+}
+static void held_lock(void) { flock(file(0), LOCK_EX), flock(file(0), LOCK_EX); }
+/* Record locks of descriptions, for which the kernel does not look for circles. */
+static void record_locks(void) {
+    struct flock low = {F_WRLCK, SEEK_SET, 0, 100}, high = {F_WRLCK, SEEK_SET, 100, 100};
+    pipe(p), pipe(q);
+    int child = fork() == 0, a = file(0);
+    fcntl(a, F_OFD_SETLKW, child ? &low : &high);
+    child ? (write(p[1], "x", 1), read(q[0], &c, 1)) : (write(q[1], "x", 1), read(p[0], &c, 1));
+    fcntl(a, F_OFD_SETLKW, child ? &high : &low);
+}
+/* vfork's child waits for its parent, which waits for it. */
+static void vfork_child(void) {
+    pipe(p);
+    if (vfork() == 0) { read(p[0], &c, 1), _exit(0); }
+    write(p[1], "x", 1), wait(0);
+}
+static void *hold(void *ms) { pthread_mutex_lock(&one), pause_ms((intptr_t)ms), pthread_mutex_unlock(&one); return 0; }
+/* A fork while another thread holds a lock: the child has the lock, and not the thread. */
+static void lock_at_fork(void) {
+    pthread_t t;
+    pthread_create(&t, 0, hold, (void *)60000), pause_ms(20);
+    if (fork() == 0) { pthread_mutex_lock(&one), _exit(0); }
+    wait(0);
+}
+static void contended_lock(void) {
+    pthread_t t;
+    pthread_create(&t, 0, hold, (void *)60), pause_ms(20);
+    pthread_mutex_lock(&one), pthread_join(t, 0);
+}
+static void *other_order(void *nothing) {
+    pthread_mutex_lock(&two), pause_ms(40), pthread_mutex_lock(&one);
+    return nothing;
+}
+/* Two threads lock two mutexes in different order. */
+static void two_locks(void) {
+    pthread_t t;
+    pthread_create(&t, 0, other_order, 0);
+    pthread_mutex_lock(&one), pause_ms(40), pthread_mutex_lock(&two);
+}
+static void *serve(void *nothing) {
+    for (;;) pause_ms(100);
+    return nothing;
+}
+/* The same while a third thread lives: it could unlock them, so nobody can prove it. */
+static void two_locks_of_three(void) {
+    pthread_t t;
+    pthread_create(&t, 0, serve, 0), two_locks();
+}
+/* A parent that polls again and again for what a stuck child would write. */
+static void poll_again(void) {
+    pipe(p);
+    if (fork() == 0) { close(p[0]), pipe(q), read(q[0], &c, 1), write(p[1], "x", 1), _exit(0); }
+    close(p[1]);
+    struct pollfd set = {p[0], POLLIN, 0};
+    while (poll(&set, 1, 150) == 0) {}
+}
+/* A server whose threads wait for work from a socket. */
+static void server(void) {
+    pthread_t t;
+    pthread_mutex_lock(&one), pthread_create(&t, 0, hold, 0);
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr a = {AF_UNIX, "\0tracefast-stalls"};
+    bind(s, &a, sizeof a), listen(s, 1), accept(s, 0, 0);
+}
+/* A handler of signals that wakes its own process through a pipe. */
+static void on_signal(int number) { write(p[1], "x", 1), (void)number; }
+static void own_handler(void) {
+    pipe2(p, O_NONBLOCK), fcntl(p[0], F_SETFL, 0), signal(SIGUSR1, on_signal), read(p[0], &c, 1);
+}
+
+#define RUN(name) if (strcmp(argv[1], #name) == 0) name()
+int main(int argc, char **argv) {
+    (void)argc;
+    RUN(crossed_pipes); RUN(talking_pipes); RUN(own_pipe); RUN(full_pipe); RUN(drained_pipe);
+    RUN(socket_pair); RUN(event); RUN(lost_child); RUN(semaphore); RUN(posted); RUN(flock_cycle);
+    RUN(flock_in_turn); RUN(held_lock); RUN(record_locks); RUN(vfork_child); RUN(lock_at_fork);
+    RUN(contended_lock); RUN(two_locks); RUN(two_locks_of_three); RUN(poll_again); RUN(server);
+    RUN(own_handler);
+}

@@ -1,0 +1,81 @@
+"""Record the logs in this folder: `python record.py`, with strace, gcc and zstd.
+
+Programs that hang are killed after a second and a half. `attached` is one to which strace attached
+when it hung, `signalled` one that a SIGINT ended.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+HEALTHY = {
+    *("talking_pipes", "drained_pipe", "posted", "flock_in_turn", "contended_lock"),
+}
+HANGING = {
+    *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),
+    *("flock_cycle", "held_lock", "record_locks", "vfork_child", "lock_at_fork", "two_locks"),
+    *("two_locks_of_three", "poll_again", "server", "own_handler"),
+}
+STRACE = ["strace", "-f", "-ttt", "-T"]
+
+
+def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
+    log = folder / name
+    # The programs of a log are a group of their own, which ends together.
+    run = subprocess.Popen([*STRACE, *options, "-o", log, *command], cwd=folder, process_group=0)
+    if not ends:
+        time.sleep(1.5)
+        # Only the programs, so that strace writes how they ended.
+        group = subprocess.run(["pgrep", "-g", str(run.pid)], capture_output=True, text=True)
+        for pid in map(int, group.stdout.split()):
+            if pid != run.pid:
+                os.kill(pid, number)
+    run.wait(20)
+    target = HERE / f"{name}.strace"
+    text = log.read_bytes().replace(os.fsencode(folder), b"/srv/stalls")
+    if len(text) < 20_000:
+        target.write_bytes(text)
+    else:
+        subprocess.run(["zstd", "-q", "-f", "-19", "-o", f"{target}.zst"], input=text, check=True)
+
+
+def attach(name, command, folder):
+    """Attach to a program that hangs already, for as long as somebody looks."""
+    program = subprocess.Popen(command, cwd=folder, process_group=0)
+    time.sleep(0.5)
+    log = folder / name
+    tracer = subprocess.Popen([*STRACE, "-o", log, "-p", str(program.pid)])
+    time.sleep(1)
+    tracer.send_signal(signal.SIGINT)
+    tracer.wait(10)
+    os.killpg(program.pid, signal.SIGKILL)
+    program.wait(10)
+    (HERE / f"{name}.strace").write_bytes(log.read_bytes())
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        hangs, openmp = folder / "hangs", folder / "openmp"
+        compiler = ["gcc", "-O1", "-w", "-static", "-pthread"]
+        subprocess.run([*compiler, HERE / "hangs.c", "-o", hangs], check=True)
+        subprocess.run(["gcc", "-O1", "-fopenmp", HERE / "openmp.c", "-o", openmp], check=True)
+        for name in sorted(HEALTHY | HANGING):
+            record(name, [hangs, name], folder, ends=name in HEALTHY)
+        record("openmp_fork", [openmp], folder, ends=False)
+        record("names", [hangs, "lock_at_fork"], folder, ends=False, options=["-yy"])
+        record("signalled", [hangs, "full_pipe"], folder, ends=False, number=signal.SIGINT)
+        attach("attached", [hangs, "two_locks"], folder)
+        python = Path(sys.executable).resolve()
+        for way in ("fork", "forkserver"):
+            command = [python, "-I", "-S", "-X", "frozen_modules=on", HERE / "python_locks.py", way]
+            record(f"python_{way}", command, folder, ends=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Programs that hang: who is stuck, what proves it, and the line that explains it."""
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.paths import DATA
+
+STALLS = DATA / "stalls"
+# By log: of each wait with a verdict, in order of the log, the call, the verdict, the proof, and
+# the call or end in the line that explains it.
+HANGS = {
+    "crossed_pipes": [("read", "deadlock", "cycle", "read")] * 2,
+    "own_pipe": [("read", "deadlock", "own-pipe", "pipe2")],
+    "full_pipe": [
+        ("wait4", "deadlock", "cycle", "write"),
+        ("write", "deadlock", "cycle", "write"),
+    ],
+    # A SIGINT of a terminal ended it, and the write returned what it had written.
+    "signalled": [
+        ("wait4", "deadlock", "cycle", "write"),
+        ("write", "deadlock", "cycle", "write"),
+    ],
+    "socket_pair": [("read", "deadlock", "own-pipe", "socketpair")],
+    "event": [("read", "deadlock", "no-writer", "eventfd2")],
+    "lost_child": [("read", "deadlock", "lost-child", "SIGKILL")],
+    "semaphore": [("futex", "deadlock", "lost-child", "SIGKILL")],
+    "flock_cycle": [("flock", "deadlock", "cycle", "flock")] * 2,
+    "held_lock": [("flock", "deadlock", "held-lock", "flock")],
+    "record_locks": [("fcntl", "deadlock", "cycle", "fcntl")] * 2,
+    "vfork_child": [
+        ("vfork", "deadlock", "cycle", "read"),
+        ("read", "deadlock", "cycle", "read"),
+    ],
+    "lock_at_fork": [
+        ("wait4", "stalled", None, None),
+        ("futex", "deadlock", "private-futex", "clone"),
+    ],
+    "names": [
+        ("wait4", "stalled", None, None),
+        ("futex", "deadlock", "private-futex", "clone"),
+    ],
+    "python_fork": [
+        ("wait4", "stalled", None, None),
+        ("futex", "deadlock", "private-futex", "clone"),
+    ],
+    "python_forkserver": [
+        ("wait4", "stalled", None, None),
+        ("futex", "deadlock", "private-futex", "clone"),
+    ],
+    "openmp_fork": [
+        *[("futex", "stalled", None, None)] * 2,
+        ("wait4", "stalled", None, None),
+        ("futex", "deadlock", "private-futex", "clone"),
+    ],
+    "two_locks": [("futex", "deadlock", "private-futex", None)] * 2,
+    "poll_again": [
+        ("read", "deadlock", "own-pipe", "pipe2"),
+        ("poll", "stalled", None, None),
+    ],
+    # The log does not show where the memory comes from.
+    "attached": [("futex", "likely-deadlock", "private-futex", None)] * 2,
+    # A thread lives that could unlock both.
+    "two_locks_of_three": [],
+    # Somebody may connect; a handler of signals may write.
+    "server": [],
+    "own_handler": [],
+}
+
+
+def log(name):
+    plain = STALLS / f"{name}.strace"
+    return plain if plain.exists() else STALLS / f"{name}.strace.zst"
+
+
+@pytest.mark.parametrize("name", HANGS)
+def test_who_hangs_is_proved(name):
+    events = tf.scan(log(name))
+    stuck = tf.stuck(events).sort("line").collect()
+    named = events.select(because_line="line", because="name")
+    rows = stuck.join(named.collect(), on="because_line", how="left", maintain_order="left")
+    found = rows.select("name", "verdict", "proof", "because").rows()
+    assert sorted(found, key=str) == sorted(HANGS[name], key=str)
+    # Each leads to one that is proved.
+    roots = stuck.filter(pl.col("verdict") != "stalled")["task"]
+    assert stuck["root_task"].is_in(roots.implode()).all()
+    # When strace lets go of its programs, it does not say when.
+    if stuck.height and name != "attached":
+        assert stuck["open_ns"].min() > 100_000_000
+
+
+@pytest.mark.parametrize("name", [name for name in HANGS if not name.startswith("python")])
+def test_a_log_that_ends_early_is_only_likely(name, tmp_path):
+    proved = tf.stuck(tf.scan(log(name))).filter(pl.col("verdict") == "deadlock").collect()
+    if proved.is_empty():
+        pytest.skip("nothing is proved")
+    # Up to the line on which the last of them begins to wait.
+    lines = log(name).read_bytes().splitlines(keepends=True)
+    (tmp_path / "log").write_bytes(b"".join(lines[: proved["line"].max()]))
+    early = tf.waits(tf.scan(tmp_path / "log")).collect()
+    assert "deadlock" not in early["verdict"]
+
+
+def test_who_holds_the_lock_is_the_thread_that_was_not_copied():
+    events = tf.scan(log("lock_at_fork"))
+    root = tf.stuck(events).filter(pl.col("verdict") == "deadlock").collect()
+    threads = events.filter(pl.col("name") == "clone3").select("ret").collect()
+    assert threads.height == 1
+    assert root["object"].item().startswith("futex 0x")
+    assert root["could_wake"].item().to_list() == []
+
+
+@pytest.mark.parametrize("name", HANGS)
+def test_parquet_gives_the_same(name, tmp_path):
+    tf.parse(log(name), tmp_path / "log.parquet")
+    one, other = tf.waits(tf.scan(log(name))), tf.waits(tf.scan(tmp_path / "log.parquet"))
+    assert one.collect().equals(other.collect())
+
+
+@pytest.mark.parametrize("name", HANGS)
+def test_a_log_without_times_or_memory_proves_nothing(name):
+    events = tf.scan(log(name))
+    untimed = events.with_columns(ts=pl.lit(None, pl.Datetime("ns")), dur_ns=pl.lit(None, pl.Int64))
+    part = events.filter(~pl.col("name").is_in(["mmap", "brk", "execve"]))
+    for events in (untimed, part):
+        assert "deadlock" not in tf.waits(events).collect()["verdict"]

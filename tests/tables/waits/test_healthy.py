@@ -1,0 +1,49 @@
+"""Programs that do not hang: their logs, cut anywhere, prove nothing."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tracefast as tf
+from support.paths import DATA
+from tables.waits.test_hangs import HANGS
+
+STALLS = DATA / "stalls"
+SHORT = sorted(
+    path for path in STALLS.glob("*.strace") if path.stem not in HANGS or not HANGS[path.stem]
+)
+LONG = sorted(
+    path
+    for folder in ("", "forks", "spawn", "tasks", "processes", "starting", "calls", "truth")
+    for path in (DATA / folder).glob("*")
+    if path.is_file() and ".strace" in path.name and "lockfork" not in path.name
+)
+
+
+def text_of(path):
+    with pa.input_stream(str(path), compression="detect") as stream:
+        return stream.read()
+
+
+def verdicts(text, path):
+    path.write_bytes(text)
+    return tf.waits(tf.scan(path)).collect()["verdict"]
+
+
+@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
+def test_each_cut_of_a_short_log(path, tmp_path):
+    lines = path.read_bytes().splitlines(keepends=True)
+    for n in range(1, len(lines) + 1):
+        found = verdicts(b"".join(lines[:n]), tmp_path / "log")
+        assert "deadlock" not in found, n
+        assert "stalled" not in found, n
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(path=st.sampled_from(LONG), share=st.floats(0, 1))
+def test_any_cut_of_a_long_log(tmp_path_factory, path, share):
+    lines = text_of(path).splitlines(keepends=True)
+    part = b"".join(lines[: max(int(share * len(lines)), 1)])
+    found = verdicts(part, tmp_path_factory.mktemp("cut") / "log")
+    assert "deadlock" not in found
