@@ -31,7 +31,9 @@ def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
     if not ends:
         time.sleep(1.5)
         # Only the programs, so that strace writes how they ended.
-        group = subprocess.run(["pgrep", "-g", str(run.pid)], capture_output=True, text=True)
+        group = subprocess.run(
+            ["pgrep", "-g", str(run.pid)], capture_output=True, text=True, check=False
+        )
         for pid in map(int, group.stdout.split()):
             if pid != run.pid:
                 os.kill(pid, number)
@@ -59,8 +61,8 @@ def attach(name, command, folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
         hangs, openmp = folder / "hangs", folder / "openmp"
         compiler = ["gcc", "-O1", "-w", "-static", "-pthread"]
         subprocess.run([*compiler, HERE / "hangs.c", "-o", hangs], check=True)

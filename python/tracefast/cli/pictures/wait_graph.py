@@ -119,7 +119,9 @@ def _edges(pairs: pl.DataFrame, stuck: pl.DataFrame) -> pl.DataFrame:
         hangs.append(verdict is not None and (verdict != "stalled" if alone else met))
     rows = pairs.with_columns(pl.Series("hangs", hangs, pl.Boolean))
     # Threads of one process wait for one another all the time.
-    others = pl.col("waker_pid").ne_missing(pl.col("waiter_pid")) & pl.col("waker_pid").is_not_null()
+    others = (
+        pl.col("waker_pid").ne_missing(pl.col("waiter_pid")) & pl.col("waker_pid").is_not_null()
+    )
     rows = rows.filter(others | pl.col("hangs"))
     keys = ["source", "waiter_pid", "waiter_image", "waker_pid", "waker_image", "on", "hangs"]
     together = rows.group_by(keys, maintain_order=True).agg(

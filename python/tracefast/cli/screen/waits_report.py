@@ -1,5 +1,6 @@
 """Print who waits for whom: who hangs and why, the longest waits, and who waited for whom."""
 
+import textwrap
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -25,13 +26,17 @@ _MOST_STUCK: Final = 40
 _MIN_WIDTH: Final = 40
 # Times of logs that count from the start of the machine are in this year.
 _UPTIME: Final = 1970
+# The branch to those who wait for the one above, and the room for what is said of it.
+_BRANCH: Final = "\N{BOX DRAWINGS LIGHT UP AND RIGHT}\N{BOX DRAWINGS LIGHT HORIZONTAL} "
+_INDENT: Final = " " * 12
+_PROSE_WIDTH: Final = 100
 _PROOFS: Final = {
-    "private-futex": "every thread of the process waits, and only they could wake it",
-    "cycle": "those who could wake it wait for it",
-    "own-pipe": "only the process itself holds the other end",
-    "no-writer": "nobody else could end the wait",
-    "lost-child": "the process that would have ended the wait died",
-    "held-lock": "who holds the lock never lets it go",
+    "private-futex": "All threads of the process wait, and only they could wake it",
+    "cycle": "Those who could wake it wait for it",
+    "own-pipe": "Only the process itself holds the other end",
+    "no-writer": "Nobody else could end the wait",
+    "lost-child": "The process that would have ended the wait died",
+    "held-lock": "Who holds the lock never lets it go",
 }
 _BECAUSE: Final = {
     "private-futex": "forked while thread {tid} of {pid} ran: the child has the locks of that"
@@ -97,9 +102,9 @@ def render(rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int) 
     top
         Lines of each list.
     """
-    lines = [_GAPS[gap] for gap in gaps]
+    lines = [line for gap in gaps for line in textwrap.wrap(_GAPS[gap], width or _PROSE_WIDTH)]
     parts = [lines] if lines else []
-    parts += [_stuck(stuck_rows(rows.lazy()).collect()), _open(rows, top)]
+    parts += [_stuck(stuck_rows(rows.lazy()).collect(), width), _open(rows, top)]
     parts += [_longest(rows, top), _pairs(rows, top)]
     parts = [part for part in parts if part]
     if not parts:
@@ -134,7 +139,7 @@ def _time(ts: object) -> str:
     return f"{ts:%H:%M:%S}.{ts.microsecond // 100_000}"
 
 
-def _stuck(rows: pl.DataFrame) -> list[str]:
+def _stuck(rows: pl.DataFrame, width: int | None) -> list[str]:
     """Write who hangs: the roots, and below each of them those who wait for it."""
     if rows.is_empty():
         return []
@@ -148,24 +153,26 @@ def _stuck(rows: pl.DataFrame) -> list[str]:
     head += f": {plural(never, 'task')} can never go on"
     if follow:
         head += f", {plural(follow, 'waits', 'wait')} for them"
-    lines = [head, ""]
+    prose = width or _PROSE_WIDTH
+    lines = [*textwrap.wrap(head, prose), ""]
     shown = rows.head(_MOST_STUCK).rows(named=True)
     cells = []
     for row in shown:
         stalled = row["verdict"] == "stalled"
-        mark = "\N{BOX DRAWINGS LIGHT UP AND RIGHT}\N{BOX DRAWINGS LIGHT HORIZONTAL} "
-        verdict = (mark if stalled else "") + row["verdict"]
-        proof = f"waits for {row['root_pid']}" if stalled else _PROOFS[row["proof"]]
+        verdict = (_BRANCH if stalled else "") + row["verdict"]
+        for_whom = f"waits for {row['root_pid']}" if stalled else ""
         who = row["tid"] if row["tid"] is not None else row["pid"]
-        cells.append([verdict, f"{_program(row)} {who}", _what(row), proof])
+        cells.append([verdict, f"{_program(row)} {who}", _what(row), for_whom])
     for row, line in zip(shown, align(cells), strict=True):
         lines.append(line)
-        if (because := _because(row)) is not None:
-            lines.append(" " * (len("deadlock") + 2) + because)
+        if row["proof"] is not None:
+            why = " ".join(filter(None, [f"{_PROOFS[row['proof']]}.", _because(row)]))
+            lines += textwrap.wrap(why, prose, initial_indent=_INDENT, subsequent_indent=_INDENT)
     if rows.height > len(shown):
         lines.append(f"{rows.height - len(shown):,} more; --stuck prints all")
     proofs = [proof for proof in _ADVICE if proof in rows["proof"]]
-    advice = [f"What to do: {_ADVICE[proof]}" for proof in proofs]
+    said = [f"What to do: {_ADVICE[proof]}" for proof in proofs]
+    advice = [line for text in said for line in textwrap.wrap(text, prose)]
     return [*lines, *advice, "See docs/hangs.md"] if advice else lines
 
 
@@ -177,14 +184,15 @@ def _because(row: Row) -> str | None:
     proof = row["proof"]
     if proof == "private-futex" and pid == row["pid"]:
         proof = "dead-thread"
-    return f"line {line}: {_BECAUSE[proof].format(tid=tid, pid=pid)}"
+    return f"Line {line}: {_BECAUSE[proof].format(tid=tid, pid=pid)}."
 
 
 def _open(rows: pl.DataFrame, top: int) -> list[str]:
     """Write the waits without an end of which nobody can say that they hang."""
+    waiting = pl.col("verdict") == "waiting"
     rest = rows.filter(
-        (pl.col("end") == "open")
-        & (pl.col("verdict").is_null() | pl.col("verdict").is_in(["waiting", "asleep"]))
+        ((pl.col("end") == "open") | waiting)
+        & ~pl.col("verdict").is_in(STUCK).fill_null(value=False)
     ).sort("open_ns", descending=True, nulls_last=True)
     if rest.is_empty():
         return []
@@ -200,7 +208,8 @@ def _open(rows: pl.DataFrame, top: int) -> list[str]:
                 else f"{plural(len(could), 'task')} could end it"
             )
         cells.append([length, str(row["tid"] or "-"), _program(row), _what(row), who])
-    title = f"{plural(rest.height, 'wait')} without an end"
+    title = f"{plural(rest.height, 'wait')} without an end of their own"
+    title = title if rest.height > 1 else "1 wait without an end of its own"
     return [title, "", *align(cells, right=[0, 1]), *_more(rest.height, top)]
 
 
@@ -209,7 +218,7 @@ def _longest(rows: pl.DataFrame, top: int) -> list[str]:
     ended = rows.filter(
         pl.col("dur_ns").is_not_null()
         & (pl.col("on") != "timer")
-        & ~pl.col("verdict").is_in(STUCK).fill_null(value=False)
+        & ~pl.col("verdict").is_in([*STUCK, "waiting"]).fill_null(value=False)
     )
     if ended.is_empty():
         return []

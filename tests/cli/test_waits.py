@@ -1,0 +1,126 @@
+"""`tracefast waits` as installed: the screen, the tables, the graph, the exit code."""
+
+import json
+import subprocess
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from support.paths import DATA
+
+STALLS = DATA / "stalls"
+HUNG = STALLS / "lock_at_fork.strace"
+HEALTHY = STALLS / "talking_pipes.strace"
+
+
+def tracefast(*words, code=0):
+    command = ["tracefast", "waits", *map(str, words)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == code, run.stderr
+    return run.stdout if code != 2 else run.stderr
+
+
+def test_who_hangs_comes_first_with_the_line_that_explains_it():
+    lines = tracefast(HUNG).splitlines()
+    assert lines[0].startswith("STUCK since ")
+    assert lines[0].endswith(": 1 task can never go on, 1 waits for them")
+    assert lines[2].startswith("deadlock    hangs ")
+    assert lines[3].strip().startswith("All threads of the process wait, and only they")
+    assert "Line 31: forked while" in lines[3]
+    rest = "\n".join(lines[4:])
+    assert "\N{BOX DRAWINGS LIGHT UP AND RIGHT}" in rest
+    assert "What to do: start workers before threads" in rest
+
+
+def test_waits_that_ended_name_who_ended_them():
+    text = tracefast(HEALTHY)
+    assert "STUCK" not in text
+    assert "2 waits that ended" in text
+    assert "Who waited for whom" in text
+
+
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [
+        ("attached", "The log starts in mid-run"),
+        ("server", "1 task could end it"),
+        ("own_handler", "somebody outside of the log could end it"),
+    ],
+)
+def test_what_the_log_cannot_say_is_on_the_screen(log, says, tmp_path):
+    lines = (STALLS / f"{log}.strace").read_text().splitlines(keepends=True)
+    # As it hung, without its end.
+    kept = [line for line in lines if "killed by" not in line and "resumed>" not in line]
+    (tmp_path / "log").write_text(
+        "".join(kept).replace("<unfinished ...>) = ?", "<unfinished ...>")
+    )
+    assert says in tracefast(tmp_path / "log")
+
+
+def test_a_filtered_log_says_so(tmp_path):
+    text = HUNG.read_text().splitlines(keepends=True)
+    kept = "".join(line for line in text if " brk(" not in line and " mmap(" not in line)
+    (tmp_path / "log").write_text(kept)
+    text = tracefast(tmp_path / "log")
+    assert text.startswith("Not all calls were traced")
+    assert "\ndeadlock " not in text
+
+
+@pytest.mark.parametrize(
+    ("log", "fail_on", "code"),
+    [
+        (HUNG, "deadlock", 1),
+        (HUNG, "stalled", 1),
+        (HEALTHY, "stalled", 0),
+        (STALLS / "attached.strace", "deadlock", 0),
+        (STALLS / "attached.strace", "likely-deadlock", 1),
+    ],
+)
+def test_fail_on(log, fail_on, code):
+    tracefast(log, "--fail-on", fail_on, code=code)
+
+
+def test_rows_of_waits_of_the_stuck_and_of_pairs():
+    rows = json.loads(tracefast(HUNG, "--format", "json"))
+    assert {row["name"] for row in rows} >= {"futex", "wait4"}
+    stuck = json.loads(tracefast(HUNG, "--stuck", "--format", "json"))
+    assert [row["verdict"] for row in stuck] == ["deadlock", "stalled"]
+    pairs = json.loads(tracefast(HEALTHY, "--pairs", "--format", "json"))
+    assert {(row["on"], row["count"]) for row in pairs} == {("pipe", 1)}
+    assert len(pairs) == 2
+
+
+def test_short_waits_are_left_out():
+    assert len(json.loads(tracefast(HEALTHY, "--min", "40ms", "--format", "json"))) < len(
+        json.loads(tracefast(HEALTHY, "--min", "0", "--format", "json"))
+    )
+
+
+def test_graph(tmp_path):
+    for suffix in ("svg", "dot", "mmd"):
+        tracefast(HUNG, "--graph", tmp_path / f"w.{suffix}")
+    picture = ET.parse(tmp_path / "w.svg").getroot()
+    texts = {"".join(text.itertext()) for text in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"deadlock", "stalled", "nobody"} <= texts
+    assert (tmp_path / "w.dot").read_text().startswith("digraph waits {")
+    mermaid = (tmp_path / "w.mmd").read_text().splitlines()
+    assert mermaid[0] == "flowchart LR"
+    assert sum("-->" in line for line in mermaid) == 2
+
+
+def test_graph_of_a_log_without_waits(tmp_path):
+    (tmp_path / "log").write_text("7 close(3) = 0\n")
+    tracefast(tmp_path / "log", "--graph", tmp_path / "w.svg")
+    assert ET.parse(tmp_path / "w.svg").getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--graph", "w.png"], "name a file that ends in .svg, .dot or .mmd"),
+        (["--stuck", "--pairs"], "leave out one of them"),
+        (["--min", "soon"], "not a span of time"),
+    ],
+)
+def test_wrong_command_lines(words, says):
+    assert says in tracefast(HUNG, *words, code=2)
