@@ -1,7 +1,6 @@
 """`tracefast waits` as installed: the screen, the tables, the graph, the exit code."""
 
 import json
-import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -13,15 +12,20 @@ HUNG = STALLS / "lock_at_fork.strace"
 HEALTHY = STALLS / "talking_pipes.strace"
 
 
-def tracefast(*words, code=0):
-    command = ["tracefast", "waits", *map(str, words)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == code, run.stderr
-    return run.stdout if code != 2 else run.stderr
+@pytest.fixture
+def waits(run):
+    """Run the command; give what it prints, of an error what it says."""
+
+    def call(*words, code=0):
+        ran = run("waits", *words)
+        assert ran.returncode == code, ran.stderr
+        return ran.stderr if code == 2 else ran.stdout
+
+    return call
 
 
-def test_who_hangs_comes_first_with_the_line_that_explains_it():
-    lines = tracefast(HUNG).splitlines()
+def test_who_hangs_comes_first_with_the_line_that_explains_it(waits):
+    lines = waits(HUNG).splitlines()
     assert lines[0].startswith("STUCK since ")
     assert lines[0].endswith(": 1 task can never go on, 1 waits for them")
     assert lines[2].startswith("deadlock    hangs ")
@@ -32,8 +36,8 @@ def test_who_hangs_comes_first_with_the_line_that_explains_it():
     assert "What to do: start workers before threads" in rest
 
 
-def test_waits_that_ended_name_who_ended_them():
-    text = tracefast(HEALTHY)
+def test_waits_that_ended_name_who_ended_them(waits):
+    text = waits(HEALTHY)
     assert "STUCK" not in text
     assert "2 waits that ended" in text
     assert "Who waited for whom" in text
@@ -47,21 +51,21 @@ def test_waits_that_ended_name_who_ended_them():
         ("own_handler", "somebody outside of the log could end it"),
     ],
 )
-def test_what_the_log_cannot_say_is_on_the_screen(log, says, tmp_path):
+def test_what_the_log_cannot_say_is_on_the_screen(waits, log, says, tmp_path):
     lines = (STALLS / f"{log}.strace").read_text().splitlines(keepends=True)
     # As it hung, without its end.
     kept = [line for line in lines if "killed by" not in line and "resumed>" not in line]
     (tmp_path / "log").write_text(
         "".join(kept).replace("<unfinished ...>) = ?", "<unfinished ...>")
     )
-    assert says in tracefast(tmp_path / "log")
+    assert says in waits(tmp_path / "log")
 
 
-def test_a_filtered_log_says_so(tmp_path):
+def test_a_filtered_log_says_so(waits, tmp_path):
     text = HUNG.read_text().splitlines(keepends=True)
     kept = "".join(line for line in text if " brk(" not in line and " mmap(" not in line)
     (tmp_path / "log").write_text(kept)
-    text = tracefast(tmp_path / "log")
+    text = waits(tmp_path / "log")
     assert text.startswith("Not all calls were traced")
     assert "\ndeadlock " not in text
 
@@ -76,29 +80,29 @@ def test_a_filtered_log_says_so(tmp_path):
         (STALLS / "attached.strace", "likely-deadlock", 1),
     ],
 )
-def test_fail_on(log, fail_on, code):
-    tracefast(log, "--fail-on", fail_on, code=code)
+def test_fail_on(waits, log, fail_on, code):
+    waits(log, "--fail-on", fail_on, code=code)
 
 
-def test_rows_of_waits_of_the_stuck_and_of_pairs():
-    rows = json.loads(tracefast(HUNG, "--format", "json"))
+def test_rows_of_waits_of_the_stuck_and_of_pairs(waits):
+    rows = json.loads(waits(HUNG, "--format", "json"))
     assert {row["name"] for row in rows} >= {"futex", "wait4"}
-    stuck = json.loads(tracefast(HUNG, "--stuck", "--format", "json"))
+    stuck = json.loads(waits(HUNG, "--stuck", "--format", "json"))
     assert [row["verdict"] for row in stuck] == ["deadlock", "stalled"]
-    pairs = json.loads(tracefast(HEALTHY, "--pairs", "--format", "json"))
+    pairs = json.loads(waits(HEALTHY, "--pairs", "--format", "json"))
     assert {(row["on"], row["count"]) for row in pairs} == {("pipe", 1)}
     assert len(pairs) == 2
 
 
-def test_short_waits_are_left_out():
-    assert len(json.loads(tracefast(HEALTHY, "--min", "40ms", "--format", "json"))) < len(
-        json.loads(tracefast(HEALTHY, "--min", "0", "--format", "json"))
+def test_short_waits_are_left_out(waits):
+    assert len(json.loads(waits(HEALTHY, "--min", "40ms", "--format", "json"))) < len(
+        json.loads(waits(HEALTHY, "--min", "0", "--format", "json"))
     )
 
 
-def test_graph(tmp_path):
+def test_graph(waits, tmp_path):
     for suffix in ("svg", "dot", "mmd"):
-        tracefast(HUNG, "--graph", tmp_path / f"w.{suffix}")
+        waits(HUNG, "--graph", tmp_path / f"w.{suffix}")
     picture = ET.parse(tmp_path / "w.svg").getroot()
     texts = {"".join(text.itertext()) for text in picture.iter("{http://www.w3.org/2000/svg}text")}
     assert {"deadlock", "stalled", "nobody"} <= texts
@@ -108,9 +112,9 @@ def test_graph(tmp_path):
     assert sum("-->" in line for line in mermaid) == 2
 
 
-def test_graph_of_a_log_without_waits(tmp_path):
+def test_graph_of_a_log_without_waits(waits, tmp_path):
     (tmp_path / "log").write_text("7 close(3) = 0\n")
-    tracefast(tmp_path / "log", "--graph", tmp_path / "w.svg")
+    waits(tmp_path / "log", "--graph", tmp_path / "w.svg")
     assert ET.parse(tmp_path / "w.svg").getroot().tag.endswith("svg")
 
 
@@ -122,5 +126,5 @@ def test_graph_of_a_log_without_waits(tmp_path):
         (["--min", "soon"], "not a span of time"),
     ],
 )
-def test_wrong_command_lines(words, says):
-    assert says in tracefast(HUNG, *words, code=2)
+def test_wrong_command_lines(waits, words, says):
+    assert says in waits(HUNG, *words, code=2)
