@@ -64,7 +64,8 @@ def processes(events: Events) -> pl.LazyFrame:
         `io_ns`, `wait_ns` : Int64
             Sums over its threads. Time spent moving data to and from files, and to the disk
             (``fsync``); and time spent waiting for others: in ``futex``, ``poll``, ``wait4`` and
-            the like, and in reads of pipes, sockets, events and terminals.
+            the like, in reads of pipes, sockets, events and terminals, and in writes to them and
+            calls of fcntl that took a millisecond.
         `read_bytes`, `write_bytes` : Int64
             Bytes moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.
         `exit_status` : Int32

@@ -51,7 +51,8 @@ COLUMNS: Final = (
         "Int64",
         "Sums over its threads. Time spent moving data to and from files, and to the disk"
         " (``fsync``); and time spent waiting for others: in ``futex``, ``poll``, ``wait4`` and"
-        " the like, and in reads of pipes, sockets, events and terminals.",
+        " the like, in reads of pipes, sockets, events and terminals, and in writes to them and"
+        " calls of fcntl that took a millisecond.",
     ),
     columns(
         "read_bytes write_bytes",

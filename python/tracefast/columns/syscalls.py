@@ -29,6 +29,12 @@ COLUMNS: Final = (
         " not counted here.",
     ),
     columns(
+        "open_ns",
+        "Int64",
+        "How long those without an end took at least: to the last event of the log. Null if there"
+        " are none.",
+    ),
+    columns(
         "timed",
         "UInt32",
         "Calls whose duration is in the log, as with strace's ``-T``. All times are computed"
@@ -51,7 +57,9 @@ COLUMNS: Final = (
         "Int64",
         "The part of `total_ns` spent waiting for others: in futex, poll, select, epoll, wait,"
         " sleep, pause, accept, connect, recv, flock, semop and the like, and in reads from"
-        " pipes, sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd."
+        " pipes, sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd. Writes"
+        " to a pipe, socket or terminal, the open of a FIFO, and fcntl (which may wait for a lock)"
+        " count if they took at least a millisecond; without waiting they take microseconds."
         " Reads of files, directories, block devices, ``/dev/zero`` and ``/dev/urandom`` do not"
         " count as waiting. A descriptor with a path but no known type counts as a file, except"
         " for the usual names of devices. Null if the log does not show for any of the reads"

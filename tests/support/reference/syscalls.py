@@ -74,12 +74,12 @@ def slow_syscalls(rows: list[Row], by: str | None = None) -> list[Row]:
     for row in calls:
         process = processes.of(row) if processes else None
         groups[row["source"], process, row["name"]].append(row)
-    table = []
+    table, last = [], last_times(rows)
     for (source, process, name), group in groups.items():
         out: Row = {"source": source}
         if processes:
             out |= {"pid": processes.pid(process), "image": processes.image(process)}
-        table.append(out | {"name": name} | summed_up(group))
+        table.append(out | {"name": name} | summed_up(group, last))
     for source in {row["source"] for row in table}:
         own = [row for row in table if row["source"] == source]
         total = sum(row["total_ns"] or 0 for row in own)
@@ -89,7 +89,17 @@ def slow_syscalls(rows: list[Row], by: str | None = None) -> list[Row]:
     return table
 
 
-def summed_up(group: list[Row]) -> Row:
+def last_times(rows: list[Row]) -> dict[str | None, int]:
+    """Give the time of the last event of each log, or of the last end of a call."""
+    last: dict[str | None, int] = {}
+    for row in rows:
+        if row["ts"] is not None:
+            end = row["ts"] + (row["dur_ns"] or 0)
+            last[row["source"]] = max(last.get(row["source"], end), end)
+    return last
+
+
+def summed_up(group: list[Row], last: dict[str | None, int]) -> Row:
     timed = [row for row in group if row["dur_ns"] is not None]
     durations = [row["dur_ns"] for row in timed]
     judged = [row for row in timed if waits(row) is not None]
@@ -100,6 +110,14 @@ def summed_up(group: list[Row]) -> Row:
         if row["ts"] is not None
         for ns in range(row["ts"], row["ts"] + row["dur_ns"])
     }
+    open_ = [
+        row
+        for row in group
+        if row["status"] in NO_END
+        and row["name"] not in EXITS
+        and row["dur_ns"] is None
+        and row["ts"] is not None
+    ]
     placed = bool(timed) and all(row["ts"] is not None for row in timed)
     return {
         "calls": len(group),
@@ -110,6 +128,7 @@ def summed_up(group: list[Row]) -> Row:
             for row in group
         ),
         "unfinished": sum(row["status"] in NO_END and row["name"] not in EXITS for row in group),
+        "open_ns": sum(last[row["source"]] - row["ts"] for row in open_) if open_ else None,
         "timed": len(timed),
         "total_ns": sum(durations) if timed else None,
         "wall_ns": len(under_way) if placed else None,

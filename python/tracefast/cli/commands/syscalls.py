@@ -33,9 +33,10 @@ def syscalls(
 ) -> int:
     """Show which system calls took the time: counts, durations, waiting or working, errors.
 
-    One row per name, the longest total time first. A call waits if something else has to happen
-    before it continues: futex, poll, wait, sleep, and reads from pipes, sockets and terminals. All
-    other time is work, including that of disks.
+    One row per name, the longest total time first; calls without an end count with what they took
+    at least (open). A call waits if something else has to happen before it continues: futex, poll,
+    wait, sleep, and reads from pipes, sockets and terminals; also writes to them and locks of fcntl
+    that took a millisecond. All other time is work, including that of disks.
 
     --strace-c prints the table of strace -c -w (wall time), and counts what strace counts.
 
@@ -47,6 +48,8 @@ def syscalls(
       tracefast syscalls app.parquet --sort errors --format ndjson | jq .name
       tracefast syscalls app.strace --strace-c
     """
+    import polars as pl
+
     from tracefast.analysis import syscalls as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import check_columns
@@ -64,7 +67,12 @@ def syscalls(
     table, complete = run_analysis(request, lambda events: analysis.syscalls(events, by=rows_of))
     if table is not None:
         # Inputs that were read one by one are each in order, but not together.
-        table = table.sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
+        # What has no end took at least so long.
+        longest = pl.sum_horizontal("total_ns", "open_ns", ignore_nulls=True)
+        known = pl.any_horizontal(pl.col("total_ns", "open_ns").is_not_null())
+        table = table.sort(
+            pl.when(known).then(longest), descending=True, nulls_last=True, maintain_order=True
+        )
         print_syscalls_table(table, request, match=match)
     return DONE if complete else FAILED
 

@@ -15,6 +15,7 @@ from tracefast.quantities import plural
 # What a table in text shows; text last, as it may be long.
 _MAIN = (
     "total_ns",
+    "open_ns",
     "total_share",
     "wait_ns",
     "work_ns",
@@ -33,7 +34,7 @@ _MAIN = (
 # With fewer calls that have a duration, sums are said to be partial.
 _MOST = 0.9
 # What narrow terminals do without, the first one first.
-_SPARE = ("wall_ns", "p50_ns", "unfinished", "moved_bytes", "p99_ns", "work_ns", "max_ns")
+_SPARE = ("wall_ns", "p50_ns", "moved_bytes", "p99_ns", "work_ns", "max_ns")
 
 
 def print_syscalls_table(table: pl.DataFrame, request: Request, *, match: str | None) -> None:
@@ -112,6 +113,8 @@ def summary(table: pl.DataFrame) -> str:
     text += f"; {plural(total('errors'), 'error')}"
     if unfinished := total("unfinished"):
         text += f"; {units.count(unfinished)} unfinished"
+        if open_ns := total("open_ns"):
+            text += f", at least {units.duration(open_ns)}"
     return text
 
 

@@ -38,6 +38,8 @@ pub struct Syscalls {
     index: Vec<Vec<u32>>,
     /// Rows of `index` for calls without a task, by source and process id.
     taskless: HashMap<(u32, Option<i32>), Vec<u32>>,
+    /// By source, the time of the last event or end of a call.
+    last: Vec<i64>,
 }
 
 event_columns! {
@@ -69,6 +71,7 @@ impl Syscalls {
             entries: Vec::new(),
             index: Vec::new(),
             taskless: HashMap::default(),
+            last: Vec::new(),
         }
     }
 }
@@ -121,6 +124,16 @@ impl RowFold for Syscalls {
     fn row(&mut self, (columns, tasks): &mut Columns<'_>, row: usize) {
         // Every row of a task helps to find its process.
         let task = tasks.as_mut().and_then(|tasks| self.tracker.row(tasks, row));
+        // The first number is for calls without a source.
+        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
+        let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
+        if let Some(ts) = ts {
+            if self.last.len() <= source as usize {
+                self.last.resize(source as usize + 1, i64::MIN);
+            }
+            let last = &mut self.last[source as usize];
+            *last = (*last).max(ts.saturating_add(dur.unwrap_or(0)));
+        }
         if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
             return;
         }
@@ -136,20 +149,9 @@ impl RowFold for Syscalls {
             return;
         }
         let fault = columns.errno.get(row, Fault::from_errno);
-        let dur = columns.dur.get(row);
         let asks = meaning.time.asks_for_giver(dur);
         let giver = if asks { giver(columns, row) } else { Giver::Unknown };
-        let call = CallFacts {
-            meaning,
-            ts: columns.ts.get(row),
-            dur,
-            end,
-            fault,
-            giver,
-            bytes: columns.bytes.get(row),
-        };
-        // The first number is for calls without a source.
-        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
+        let call = CallFacts { meaning, ts, dur, end, fault, giver, bytes: columns.bytes.get(row) };
         let names = match (tasks, task) {
             (Some(tasks), None) => self.taskless.entry((source, tasks.pid.get(row))).or_default(),
             (_, task) => {
@@ -167,15 +169,18 @@ impl RowFold for Syscalls {
 
     /// The table, the largest sum of durations first.
     fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let Self { by, sources, names, tracker, mut entries, index, taskless } = self;
+        let Self { by, sources, names, tracker, mut entries, index, taskless, last } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
+        let ends: HashMap<Option<&str>, i64> =
+            (0..).zip(&last).map(|(number, &last)| (source(number), last)).collect();
+        let log = |source| (source, ends.get(&source).copied().unwrap_or(0));
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
         let mut rows = Vec::new();
         if by == By::Name {
             for (of, index) in (0..).zip(&index) {
                 for (name, &at) in (0..).zip(index) {
                     if let Some(entry) = take(at) {
-                        rows.push(Row::new(entry, source(of), names.text(name), None));
+                        rows.push(Row::new(entry, log(source(of)), names.text(name), None));
                     }
                 }
             }
@@ -211,7 +216,7 @@ impl RowFold for Syscalls {
                 let Some(mut whole) = same.next() else { continue };
                 same.for_each(|entry| whole.absorb(entry));
                 let name = names.text(name as u32);
-                rows.push(Row::new(whole, source, name, Some((owner, pid, image))));
+                rows.push(Row::new(whole, log(source), name, Some((owner, pid, image))));
             }
         }
         Ok(vec![table::build(rows, by)?])

@@ -30,6 +30,9 @@ pub(crate) struct Entry {
     pub(crate) calls: u64,
     pub(crate) errors: u64,
     pub(crate) unfinished: u64,
+    /// Of those without a duration: how many have a start, and the sum of these.
+    pub(crate) open: u64,
+    pub(crate) begun: i128,
     /// Calls whose duration is known, and those of them whose start is not.
     pub(crate) timed: u64,
     pub(crate) timeless: u64,
@@ -50,6 +53,10 @@ impl Entry {
         self.calls += 1;
         if call.end == End::None && call.meaning.role != Role::Exit {
             self.unfinished += 1;
+            if let (Some(ts), None) = (call.ts, call.dur) {
+                self.open += 1;
+                self.begun += i128::from(ts);
+            }
         }
         if call.fault == Some(Fault::Error) && call.meaning.role != Role::Sigreturn {
             self.errors += 1;
@@ -79,6 +86,8 @@ impl Entry {
         self.calls += other.calls;
         self.errors += other.errors;
         self.unfinished += other.unfinished;
+        self.open += other.open;
+        self.begun += other.begun;
         self.timed += other.timed;
         self.timeless += other.timeless;
         self.total += other.total;

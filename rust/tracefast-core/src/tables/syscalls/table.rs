@@ -20,6 +20,7 @@ pub(crate) struct Row<'a> {
     calls: u64,
     errors: u64,
     unfinished: u64,
+    open: Option<i64>,
     timed: u64,
     times: Option<Times>,
     wall: Option<i64>,
@@ -51,10 +52,11 @@ impl Times {
 impl<'a> Row<'a> {
     pub(crate) fn new(
         mut entry: Entry,
-        source: Option<&'a str>,
+        (source, last): (Option<&'a str>, i64),
         name: Option<&'a str>,
         who: Option<(u32, Option<i32>, Option<&'a str>)>,
     ) -> Self {
+        let open = i128::from(entry.open) * i128::from(last) - entry.begun;
         let times = Times::new(&mut entry);
         Self {
             source,
@@ -63,6 +65,7 @@ impl<'a> Row<'a> {
             calls: entry.calls,
             errors: entry.errors,
             unfinished: entry.unfinished,
+            open: (entry.open > 0).then(|| whole(open)),
             timed: entry.timed,
             times,
             wall: (entry.timed > 0 && entry.timeless == 0).then(|| entry.wall.length()),
@@ -77,7 +80,12 @@ impl<'a> Row<'a> {
 
     fn order(&self) -> impl Ord + '_ {
         (
-            Reverse(self.total()),
+            // What has no end took at least so long.
+            Reverse(
+                self.total()
+                    .or(self.open.map(|_| 0))
+                    .map(|total| total + i128::from(self.open.unwrap_or(0))),
+            ),
             Reverse(self.calls),
             self.name,
             self.source,
@@ -86,7 +94,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The table, the largest sum of durations first.
+/// The table, the largest sum of durations first, with what calls without an end took so far.
 pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, ArrowError> {
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     let mut totals: HashMap<Option<&str>, i128> = HashMap::default();
@@ -103,6 +111,7 @@ pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, Arrow
     table.count("calls", |row| row.calls);
     table.count("errors", |row| row.errors);
     table.count("unfinished", |row| row.unfinished);
+    table.int64("open_ns", |row| row.open);
     table.count("timed", |row| row.timed);
     table.int64("total_ns", |row| row.total().map(whole));
     table.int64("wall_ns", |row| row.wall);
