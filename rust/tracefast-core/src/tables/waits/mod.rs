@@ -14,8 +14,6 @@ mod fold;
 mod judge;
 mod off_cpu;
 mod table;
-#[cfg(test)]
-mod tests;
 mod wait;
 mod word_classes;
 mod world;
