@@ -15,6 +15,10 @@ pub(crate) const AGE_NS: i64 = 100_000_000;
 /// Moments that are open at a time; each keeps a copy of what is live.
 const MOST_OPEN: usize = 4;
 
+/// Tasks in these copies, and in all that were made: with more, signals are not looked at.
+const MOST_TASKS: usize = 1 << 20;
+const MOST_COPIED: usize = 16 << 20;
+
 /// The state of all tasks when a signal struck one.
 #[derive(Debug)]
 struct Moment {
@@ -31,6 +35,8 @@ pub(crate) struct Moments {
     open: Vec<Moment>,
     /// By source, the time of the last one.
     last: HashMap<u32, i64>,
+    /// Tasks that were copied.
+    copied: usize,
 }
 
 impl Moments {
@@ -75,7 +81,13 @@ impl Waits {
         if ts.saturating_sub(*last) < AGE_NS || self.moments.open.len() >= MOST_OPEN {
             return;
         }
+        let tasks = self.world.tasks.len();
+        let held: usize = self.moments.open.iter().map(|moment| moment.world.tasks.len()).sum();
+        if held + tasks > MOST_TASKS || self.moments.copied + tasks > MOST_COPIED {
+            return;
+        }
         *last = ts;
+        self.moments.copied += tasks;
         let world = self.world.clone();
         let unseen = world
             .tasks
