@@ -28,8 +28,11 @@ const FAR: usize = 1000;
 /// assert_eq!(second_log(calls.as_bytes(), &format), None);
 /// ```
 pub fn second_log(text: &[u8], format: &Format) -> Option<usize> {
-    let format_of = |line: &[u8]| format_of(&line[format.prefix_len(line)..]);
-    let first = text.split(|&b| b == b'\n').take(FAR).find_map(format_of)?;
+    let bare = |line| -> &[u8] { &line[format.prefix_len(line)..] };
+    let format_of = |line| format_of(bare(line));
+    // A header alone is no log.
+    let lines = text.split(|&b| b == b'\n').filter(|&line| !bare(line).starts_with(b"#"));
+    let first = lines.take(FAR).find_map(format_of)?;
     let mut last = None;
     let (mut start, mut end, mut lines, mut neither) = (0, text.len(), 0, 0);
     for line in text.rsplit(|&b| b == b'\n') {
@@ -127,6 +130,8 @@ mod tests {
             format!("{CALLS}{RECORDS}{CALLS}{RECORDS}"),
             // Too few.
             format!("{CALLS}{two}"),
+            format!("# tracer: nop\n{CALLS}"),
+            format!("# tracer: nop{CALLS}"),
             format!("{CALLS}{}", "text\n".repeat(2 * FAR)),
         ] {
             assert_eq!(start(&text), None, "{text}");
