@@ -24,6 +24,7 @@ __all__ = [
     "Schema",
     "StraceCounts",
     "Syscalls",
+    "Waits",
     "__version__",
     "check_batches",
     "field_column",
