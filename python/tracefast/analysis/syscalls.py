@@ -52,8 +52,8 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
             Calls whose end is not in the log. ``exit`` and ``exit_group`` never return and are not
             counted here.
         `open_ns` : Int64
-            How long those without an end took at least: to the last event of the log. Null if there
-            are none.
+            How long the unfinished calls have run, added up: from their start to the last event of
+            the log. Null if every call has an end.
         `timed` : UInt32
             Calls whose duration is in the log, as with strace's ``-T``. All times are computed from
             these.

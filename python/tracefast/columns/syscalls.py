@@ -31,8 +31,8 @@ COLUMNS: Final = (
     columns(
         "open_ns",
         "Int64",
-        "How long those without an end took at least: to the last event of the log. Null if there"
-        " are none.",
+        "How long the unfinished calls have run, added up: from their start to the last event of"
+        " the log. Null if every call has an end.",
     ),
     columns(
         "timed",

@@ -30,7 +30,7 @@ const FAR: usize = 1000;
 pub fn second_log(text: &[u8], format: &Format) -> Option<usize> {
     let bare = |line| -> &[u8] { &line[format.prefix_len(line)..] };
     let format_of = |line| format_of(bare(line));
-    // A header alone is no log.
+    // A header without records does not start a log.
     let lines = text.split(|&b| b == b'\n').filter(|&line| !bare(line).starts_with(b"#"));
     let first = lines.take(FAR).find_map(format_of)?;
     let mut last = None;

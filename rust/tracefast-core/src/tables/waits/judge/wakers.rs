@@ -167,10 +167,7 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         if take && matches!(end.kind, Kind::Pipe | Kind::Pair) {
             found.woken |= other.given > end.taken;
         }
-        found.certain &= holders.iter().all(|&holder| {
-            let table = world.task(holder).and_then(|one| world.tables.get(one.table));
-            table.is_some_and(|table| table.known)
-        }) || known;
+        found.certain &= known;
         let gives = |holder: &u32| !take || other.givers.contains(holder);
         found.likely.extend(holders.iter().copied().filter(|one| !own(one) || gives(one)));
         found.tasks.extend(holders);
