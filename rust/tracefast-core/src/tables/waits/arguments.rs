@@ -114,13 +114,11 @@ impl<'a> Iterator for Parts<'a> {
         if self.0.is_empty() {
             return None;
         }
-        let (mut depth, mut quoted, mut escaped) = (0_i32, false, false);
-        for (at, byte) in self.0.bytes().enumerate() {
+        let bytes = self.0.as_bytes();
+        let (mut at, mut depth) = (0, 0_i32);
+        while let Some(&byte) = bytes.get(at) {
             match byte {
-                _ if escaped => escaped = false,
-                b'\\' if quoted => escaped = true,
-                b'"' => quoted = !quoted,
-                _ if quoted => {}
+                b'"' => at = end_of_string(bytes, at),
                 b'(' | b'[' | b'{' => depth += 1,
                 b')' | b']' | b'}' => depth -= 1,
                 b',' if depth <= 0 => {
@@ -130,9 +128,24 @@ impl<'a> Iterator for Parts<'a> {
                 }
                 _ => {}
             }
+            at += 1;
         }
         Some(std::mem::take(&mut self.0))
     }
+}
+
+/// The closing quote of the string that starts at `start`, or the end of the text.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(n) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += n;
+        if bytes[at] == b'"' {
+            return at;
+        }
+        // What follows a backslash ends nothing.
+        at += 2;
+    }
+    bytes.len()
 }
 
 /// What futex(2) is asked to do.

@@ -115,7 +115,7 @@ impl Waits {
             Limit::For(ns) => Some(ns),
             Limit::Until(_) if end == End::Timeout => at.dur,
             Limit::Until(until) => {
-                let clock = self.logs.get(&at.source).and_then(|log| log.clock);
+                let clock = self.log(at.source).clock;
                 clock.zip(at.ts).map(|(clock, ts)| until.saturating_sub(ts.saturating_add(clock)))
             }
             Limit::None | Limit::Some | Limit::Unknown => None,
@@ -147,7 +147,7 @@ impl Waits {
     /// Clocks of calls that wait until a time start elsewhere than the log's.
     fn tell_clock(&mut self, at: &At<'_>, limit: Limit, end: End) {
         if let (Limit::Until(until), End::Timeout, Some(now)) = (limit, end, at.end()) {
-            self.logs.entry(at.source).or_default().clock = Some(until.saturating_sub(now));
+            self.log_mut(at.source).clock = Some(until.saturating_sub(now));
         }
     }
 

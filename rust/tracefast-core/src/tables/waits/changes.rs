@@ -3,7 +3,7 @@
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::calls::asked_by_flock;
 use crate::tables::waits::fold::{At, Columns, Waits};
-use crate::tables::waits::word_classes::Act;
+use crate::tables::waits::word_classes::{Act, Holds};
 use crate::tables::waits::world::acts::Act as Done;
 use crate::tables::waits::world::descriptors::{Descriptor, Ofd};
 use crate::tables::waits::world::ends::{End, Kind};
@@ -20,7 +20,10 @@ impl Waits {
         let (fd, fd2) = (fd(0), fd(1));
         let Some(table) = self.world.task(at.task).map(|task| task.table) else { return };
         let failed = at.ret.is_none_or(|ret| ret < 0);
-        if let (Some(ofd), Some(fd)) = (first, fd) {
+        // Most calls are on files, which are no ends.
+        let holds = columns.1.holds.get(at.row, Holds::from_file_type);
+        let on_end = holds != Some(Holds::Storage) || self.world.ends.has_files();
+        if let (Some(ofd), Some(fd), true) = (first, fd, on_end) {
             self.learn(columns, at, table, fd, ofd);
         }
         match at.act {
@@ -89,12 +92,12 @@ impl Waits {
                 }
             }
             Act::Map => {
-                self.logs.entry(at.source).or_default().whole = true;
+                self.log_mut(at.source).whole = true;
                 if !failed {
                     self.mapped(columns, at);
                 }
             }
-            Act::Memory => self.logs.entry(at.source).or_default().whole = true,
+            Act::Memory => self.log_mut(at.source).whole = true,
             Act::Unmap if !failed => {
                 let arguments = Arguments::new(at.args, at.ftrace);
                 if let (Some(start), Some(length)) = (arguments.number(0), arguments.number(1))

@@ -4,7 +4,6 @@ use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
 
-use crate::hash::HashMap;
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
@@ -38,8 +37,8 @@ pub struct Waits {
     pub(crate) late: Late,
     pub(crate) moments: Moments,
     pub(crate) off_cpu: OffCpu,
-    /// By source.
-    pub(crate) logs: HashMap<u32, Log>,
+    /// By the number of the source.
+    pub(crate) logs: Vec<Log>,
 }
 
 /// What is known about one log.
@@ -53,7 +52,8 @@ pub(crate) struct Log {
     pub(crate) clock: Option<i64>,
     /// The newest description.
     pub(crate) newest: u32,
-    /// It has times, calls with durations, thread ids, a program that was started.
+    /// It has rows of tasks, times, calls with durations, thread ids, a program that was started.
+    seen: bool,
     times: bool,
     durations: bool,
     ids: bool,
@@ -122,14 +122,14 @@ impl Waits {
             late: Late::default(),
             moments: Moments::default(),
             off_cpu: OffCpu::default(),
-            logs: HashMap::default(),
+            logs: Vec::new(),
         }
     }
 
     /// What the logs lack, so that less is known: `no-times`, `no-durations`, `no-children`,
     /// `attached`, `filtered`.
     pub fn gaps(&self) -> Vec<&'static str> {
-        let any = |lacks: fn(&Log) -> bool| self.logs.values().any(lacks);
+        let any = |lacks: fn(&Log) -> bool| self.logs.iter().any(|log| log.seen && lacks(log));
         let gaps = [
             ("no-times", any(|log| !log.times)),
             ("no-durations", any(|log| log.times && !log.durations)),
@@ -138,6 +138,21 @@ impl Waits {
             ("filtered", any(|log| log.starts && !log.whole)),
         ];
         gaps.into_iter().filter(|&(_, lacks)| lacks).map(|(word, _)| word).collect()
+    }
+
+    /// What is known about a log.
+    pub(crate) fn log(&self, source: u32) -> Log {
+        self.logs.get(source as usize).copied().unwrap_or_default()
+    }
+
+    /// The same, to change it. Numbers are small: sources are counted as they appear.
+    #[inline]
+    pub(crate) fn log_mut(&mut self, source: u32) -> &mut Log {
+        let at = source as usize;
+        if self.logs.len() <= at {
+            self.logs.resize(at + 1, Log::default());
+        }
+        &mut self.logs[at]
     }
 
     /// A task has a row.
@@ -179,7 +194,7 @@ impl Waits {
         let shares_table = at.args.contains("CLONE_FILES");
         self.world.born(child, at.task, birth.kind, shares_table, at.line);
         self.moments.born((child, at.task), birth.kind, shares_table, at);
-        let newest = self.logs.get(&at.source).map_or(0, |log| log.newest);
+        let newest = self.log(at.source).newest;
         if let Some(child) = self.world.task_mut(child) {
             child.newest = newest;
         }
@@ -211,7 +226,7 @@ impl Waits {
         match at.act {
             Act::Fork if returned => self.forked(columns, at),
             Act::Exec if at.ret == Some(0) => {
-                self.logs.entry(at.source).or_default().starts = true;
+                self.log_mut(at.source).starts = true;
                 self.world.exec(at.task, at.line);
                 self.closed(at.as_act());
             }
@@ -250,7 +265,8 @@ impl RowFold for Waits {
         };
         let line = waits.line.get(row).unwrap_or(self.tracker.row);
         let (ts, dur) = (tasks.ts.get(row), tasks.dur.get(row));
-        let log = self.logs.entry(source).or_default();
+        let log = self.log_mut(source);
+        log.seen = true;
         if let Some(ts) = ts {
             log.last = log.last.max(ts.saturating_add(dur.unwrap_or(0)));
             log.times = true;

@@ -140,7 +140,7 @@ impl Waits {
                 continue;
             }
             verdicts::bind_children(&mut moment.world, moment.source);
-            let log = self.logs.get(&moment.source).copied().unwrap_or_default();
+            let log = self.log(moment.source);
             verdicts::judge(
                 &moment.world,
                 &self.tracker,
@@ -153,9 +153,7 @@ impl Waits {
     /// Judges what is still blocked when the log ends.
     pub(crate) fn judge_the_end(&mut self) {
         self.judge_ready(true);
-        let mut logs: Vec<_> = self.logs.iter().map(|(&source, &log)| (source, log)).collect();
-        logs.sort_unstable_by_key(|&(source, _)| source);
-        for (source, log) in logs {
+        for (source, log) in (0..).zip(self.logs.clone()) {
             for task in &mut self.world.tasks {
                 task.blocked.take_if(|blocked| blocked.dies);
             }
@@ -169,7 +167,7 @@ impl Waits {
         }
         for wait in &mut self.rows {
             let source = self.world.tasks.get(wait.task as usize).map(|task| task.source);
-            let log = source.and_then(|source| self.logs.get(&source));
+            let log = source.and_then(|source| self.logs.get(source as usize));
             if wait.end == crate::tables::waits::wait::End::Open
                 && let (Some(log), Some(ts)) = (log, wait.ts.get())
             {

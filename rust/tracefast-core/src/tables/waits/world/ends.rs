@@ -104,6 +104,8 @@ pub(crate) struct Ends {
     ends: HashMap<Ofd, End>,
     /// Ends of what is older than the log, by source and file.
     foreign: HashMap<(u32, u64), Vec<Ofd>>,
+    /// Some are files with locks.
+    files: bool,
 }
 
 impl Ends {
@@ -116,7 +118,13 @@ impl Ends {
     }
 
     pub(crate) fn insert(&mut self, ofd: Ofd, end: End) {
+        self.files |= end.kind == Kind::File;
         self.ends.insert(ofd, end);
+    }
+
+    /// Whether a file had a lock, so that its descriptions are among the ends.
+    pub(crate) fn has_files(&self) -> bool {
+        self.files
     }
 
     /// An end that the log did not see made; two with one file are each other's peers.
