@@ -10,7 +10,10 @@
 //! Others hardly do, in a log without any seek:
 //!
 //! - a descriptor is both read and written: C asks for a seek in between (fopen(3));
-//! - a file is closed after many reads, before its end.
+//! - a file is closed after many reads, before its end;
+//! - a program looks at the size of a file, reads once as much as it wants instead of what a buffer
+//!   holds, and closes it: `tail` goes to that part of the file (`tail_bytes` in coreutils'
+//!   `src/tail.c`), while `head` does not need the size. A loader does so, too, and maps the file.
 
 use std::collections::HashMap;
 
@@ -23,6 +26,9 @@ const FOLLOWED: usize = 1 << 12;
 
 /// So many reads of a file are many.
 const MANY: u32 = 32;
+
+/// Buffers are multiples of this: one page at least (`BUFSIZ` and `st_blksize` in C libraries).
+const BUFFER: i64 = 4096;
 
 /// Files of sysfs have this size, and less to read (`sysfs_add_file_mode_ns` in fs/sysfs/file.c).
 const SYSFS: i64 = 4096;
@@ -44,6 +50,11 @@ struct Opened {
     appends: bool,
     /// Something was written.
     written: bool,
+    /// The size was known at the last read, which got all that it asked for: less than the file
+    /// has, and not what a buffer holds.
+    part: bool,
+    /// The file was mapped.
+    mapped: bool,
 }
 
 /// The facts that decide, of the lines so far.
@@ -89,6 +100,12 @@ impl Seeks {
                     let old = fd.and_then(|fd| self.open.remove(&fd));
                     self.open.remove(&made);
                     self.open.extend(old.map(|old| (made, old)));
+                }
+            }
+            b"mmap" | b"mmap2" => {
+                let fd = number_at(fifth(args)).and_then(key);
+                if let Some(open) = fd.and_then(|fd| self.open.get_mut(&fd)) {
+                    open.mapped = true;
                 }
             }
             // They read from, or close, numbers that are not looked for.
@@ -148,11 +165,16 @@ impl Opened {
                     self.shared = true;
                     return false;
                 };
+                let asked = asked(event);
+                if asked == Some(0) {
+                    return false;
+                }
                 self.reads += 1;
                 self.read = self.read.saturating_add(bytes);
                 if bytes == 0 {
-                    return self.has_more() && memchr::memmem::find(event, b", 0) = ").is_none();
+                    return self.has_more();
                 }
+                self.part = self.has_more() && asked == Some(bytes) && bytes % BUFFER != 0;
                 // Files that the kernel makes up have no size.
                 let more =
                     self.size.is_some_and(|size| size > 0 && (self.asked || self.read > size));
@@ -164,7 +186,7 @@ impl Opened {
                 return self.regular && self.written && self.read > 0;
             }
             // Data goes in, or out in another way.
-            b"pread64" | b"preadv" | b"preadv2" | b"mmap" | b"mmap2" | b"fadvise64" => {}
+            b"pread64" | b"preadv" | b"preadv2" | b"fadvise64" => {}
             _ => self.size = None,
         }
         false
@@ -175,9 +197,11 @@ impl Opened {
         !self.shared && self.size.is_some_and(|size| size != SYSFS && self.read < size)
     }
 
-    /// Whether a file that is closed now was not read to its end, by a program that reads often.
+    /// Whether a file that is closed now was not read to its end, by a program that reads often, or
+    /// wants a part of it.
     fn ends_early(&self) -> bool {
-        self.reads >= MANY && self.has_more()
+        let part = self.reads == 1 && self.part && !self.mapped;
+        (self.reads >= MANY || part) && self.has_more()
     }
 }
 
@@ -185,6 +209,19 @@ impl Opened {
 fn number_at(text: &[u8]) -> Option<i64> {
     let (value, n) = number::digits(text);
     i64::try_from(value).ok().filter(|_| n > 0)
+}
+
+/// The text from the fifth argument on; empty if there are fewer.
+fn fifth(args: &[u8]) -> &[u8] {
+    let at = memchr::memmem::find_iter(args, b", ").nth(3);
+    at.map_or(b"", |at| &args[at + 2..])
+}
+
+/// How much a read asks for: the last argument.
+fn asked(event: &[u8]) -> Option<i64> {
+    let end = rfind(event, b") ", 0)?;
+    let start = rfind(&event[..end], b", ", 0)? + 2;
+    number_at(&event[start..end])
 }
 
 /// The result of a call, if it is a number that is not negative.
@@ -265,6 +302,27 @@ mod tests {
         assert!(!filtered(&[OPEN, STAT, READ, full].concat()));
         let append = OPEN.replace("O_RDONLY", "O_RDWR|O_APPEND");
         assert!(!filtered(&[&append, STAT, READ, written].concat()));
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_sought() {
+        let long = STAT.replace("=9", "=99999");
+        let close = "7 close(3) = 0\n";
+        let part = "7 read(3, \"x\"..., 50)             = 50\n";
+        assert!(filtered(&[OPEN, &long, part, close].concat()));
+        assert!(filtered(&[OPEN, &long, part, "7 read(3, \"\", 0)      = 0\n", close].concat()));
+        assert!(!filtered(&[OPEN, &long, SEEK, part, close].concat()));
+        // head -c 50; the size is not looked at before.
+        assert!(!filtered(&[OPEN, part, close].concat()));
+        assert!(!filtered(&[OPEN, part, &long, close].concat()));
+        // A buffer, the whole file, or a part at the start after all.
+        assert!(!filtered(&[OPEN, &long, &part.replace("50", "8192"), close].concat()));
+        assert!(!filtered(&[OPEN, &STAT.replace("=9", "=50"), part, close].concat()));
+        assert!(!filtered(&[OPEN, &long, part, part, close].concat()));
+        assert!(!filtered(&[OPEN, &long, &part.replace("= 50", "= 40"), close].concat()));
+        // A loader.
+        let map = "7 mmap(NULL, 999, PROT_READ|PROT_EXEC, MAP_PRIVATE, 3, 0) = 0x7000\n";
+        assert!(!filtered(&[OPEN, &long, part, map, close].concat()));
     }
 
     #[test]
