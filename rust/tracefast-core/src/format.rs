@@ -260,6 +260,11 @@ impl Format {
         matches!(self, Self::Strace(format) if format.hides_children)
     }
 
+    /// Whether tasks that start programs are not in the log from there on.
+    pub(crate) fn leaves_programs(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.leaves_programs)
+    }
+
     /// Bytes of what another program put before the line.
     pub(crate) fn prefix_len(&self, line: &[u8]) -> usize {
         match self {

@@ -13,7 +13,7 @@ use crate::events::parsed_block::key_in;
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::CallEntry;
-use crate::events::vocabulary::{EventKind, Motion, Op, open_flags};
+use crate::events::vocabulary::{EventKind, Motion, Op, Status, open_flags};
 use crate::kernel::block_rows::{BlockRows, Whose};
 use crate::kernel::descriptors::columns::{binds, identify, shows};
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
@@ -77,6 +77,8 @@ impl Kernel {
         match head.op {
             Op::Submit => pending.unseen = self.submit(task, head.flags).map(Box::new),
             Op::Exec if !self.follows => pending.unseen = self.hold_shared(task).map(Box::new),
+            // Where that was, its line need not say so.
+            Op::Exec if self.leaves_programs => self.leave(task, head.op),
             _ => {}
         }
         self.tasks.put_pending(task, pending);
@@ -180,6 +182,9 @@ impl Kernel {
         if sight.exited {
             // Any later row with its id is of another task.
             self.tasks.changed.push(task_key(tid));
+        }
+        if block.rows.status[row] == Status::Detached as u8 {
+            self.leave(task, op);
         }
         let from = if row < block.own { row + 1 } else { at as usize };
         self.visit_changed(from, block);

@@ -125,6 +125,8 @@ pub(crate) struct Kernel {
     unseen_changes: bool,
     waiting: Vec<Waiting>,
     occupants: Occupants,
+    /// strace leaves tasks that start programs.
+    leaves_programs: bool,
 }
 
 impl Kernel {
@@ -137,6 +139,7 @@ impl Kernel {
         this.tasks.attached = this.follows;
         this.tasks.files.complete = complete;
         this.tasks.hides_children = format.hides_children() && !complete;
+        this.leaves_programs = format.leaves_programs();
         if format.is_unordered() {
             this.tasks.lose_order();
         }

@@ -21,8 +21,8 @@ impl Tasks {
     /// The task for an unknown id: the child of the oldest call under way that makes one and has
     /// none yet; else a task older than the log.
     pub(crate) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
-        if self.hides_children && self.forks && tid.is_some() {
-            self.child_shows();
+        if let Some(tid) = tid.filter(|_| self.hides_children) {
+            self.may_be_child(tid);
         }
         if let Some(task) = tid.and_then(|tid| self.first_sight_of_unseen(tid)) {
             return task;
@@ -109,7 +109,9 @@ impl Tasks {
         {
             return Some(id);
         }
+        self.highest = self.highest.max(tid);
         if let Some((_, id)) = seen.filter(|&(seen, _)| seen == tid) {
+            self.is_child();
             self.guessed_right(id);
             return Some(id);
         }
@@ -130,6 +132,7 @@ impl Tasks {
             self.reassign(wrong);
         }
         if let Some((_, id)) = taken {
+            self.is_child();
             self.guessed_wrong(id, task, flags);
             return Some(id);
         }
@@ -139,6 +142,9 @@ impl Tasks {
         let early =
             early.and_then(|at| self.task(at)).filter(|task| task.unexpected && !task.exited);
         let early = early.map(|task| task.id);
+        if early.is_some() {
+            self.is_child();
+        }
         if early.is_some() && !self.separate {
             self.lose_order();
         }

@@ -170,6 +170,10 @@ pub(crate) struct Tasks {
     silent: usize,
     /// No child has shown itself, and calls of children may not be in the log.
     pub hides_children: bool,
+    /// The highest number of a child that a call has returned.
+    highest: i32,
+    /// Calls of some task are not in the log any more.
+    left: bool,
 }
 
 impl Tasks {

@@ -116,6 +116,7 @@ impl Tasks {
             }
         }
         if let Some((tid, id)) = seen {
+            self.is_child();
             self.leave_open(id);
             if let Some((_, guess)) = self.end_guess(id) {
                 guess.end(&mut self.files);
@@ -126,6 +127,7 @@ impl Tasks {
             return id;
         }
         if let Some((tid, id)) = self.adopt(parent, flags, outside) {
+            self.is_child();
             self.number_shown(pids, number, tid);
             return id;
         }

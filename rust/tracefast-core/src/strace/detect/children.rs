@@ -3,7 +3,11 @@
 //! With `-f` a child stops before its first call, so it shows itself: in a file by the pid of its
 //! lines; on a terminal by a message, and by the pid that all lines have while there are several
 //! tasks (`printleader` and `startup_tcb` in strace's `src/strace.c`). Without `-f`, its calls are
-//! not in the log.
+//! not in the log. Then lines have a pid, too, if strace is attached to several tasks, and one of
+//! those that appears late is no child.
+//!
+//! With `-b execve` strace leaves a task that starts a program. Its last line is a first half, if
+//! lines of other tasks follow it (`droptcb` in strace's `src/strace.c`).
 
 use std::collections::HashSet;
 
@@ -20,34 +24,63 @@ use crate::text::search::rfind;
 pub(crate) struct Children {
     /// Tasks that showed themselves before any call made one.
     older: HashSet<i32>,
+    /// Tasks that showed themselves later, and that no call had made.
+    late: HashSet<i32>,
     /// A call makes a task.
     forks: bool,
-    /// What such calls have returned.
+    /// What such calls have returned, and the highest of them.
     made: HashSet<i32>,
+    highest: i32,
     /// A later task has shown itself.
     shown: bool,
     /// One of them has ended, and none has shown itself.
     missed: bool,
+    /// The log starts with the program that strace started.
+    started: Option<bool>,
+    /// How many programs were started.
+    programs: u32,
+    /// Tasks whose last line is the first half of an execve.
+    starting: HashSet<i32>,
+    /// One of them has ended, and the log does not show how; or strace says that it left it.
+    left: bool,
 }
 
 impl Children {
     /// A line of this task.
     pub(crate) fn see(&mut self, pid: Option<i32>, event: &[u8]) {
-        if self.shown {
+        if self.are_settled() {
             return;
         }
         if let Some(pid) = pid {
             self.task(pid);
         }
+        let starts = event.starts_with(b"execve");
+        self.started.get_or_insert(starts);
+        if let Some(pid) = pid.filter(|_| !event.starts_with(b"--- ")) {
+            self.starting.remove(&pid);
+            if starts && event.ends_with(b" <unfinished ...>") {
+                self.starting.insert(pid);
+            }
+        }
+        if starts || event.starts_with(b"<... execve") {
+            self.programs += u32::from(result(event).is_some_and(|ret| ret.starts_with(b"0")));
+            self.left |= event.ends_with(b" <detached ...>");
+        }
         if event.starts_with(b"--- SIGCHLD") {
             self.ended(memchr::memmem::find(event, b"si_pid=").map(|at| &event[at + 7..]));
             return;
         }
-        let Some(len) = call_name(event) else { return };
+        let Some(len) = call_name(event) else {
+            if event.starts_with(b"<... ") && classes_as_printed(resumed(event)).has(Classes::FORKS)
+            {
+                self.made(event);
+            }
+            return;
+        };
         let name = &event[..len];
         if classes_as_printed(name).has(Classes::FORKS) {
             self.forks = true;
-            self.made.extend(result(event).map(pid_at));
+            self.made(event);
             // strace may write its message into the line of the call.
             self.see_message(event);
         } else if name.starts_with(b"wait") {
@@ -63,32 +96,61 @@ impl Children {
         let change = task_change(line)
             .or_else(|| foreign_text::message_start(line).and_then(|at| task_change(&line[at..])));
         if let Some(TaskChange::Attached(pid)) = change {
+            // To tasks that are older strace attaches before it prints any call.
+            self.shown |= self.forks && !self.older.contains(&pid);
             self.task(pid);
         }
     }
 
     fn task(&mut self, pid: i32) {
-        if self.forks {
-            self.shown |= !self.older.contains(&pid);
-        } else {
+        if !self.forks {
             self.older.insert(pid);
+        } else if !self.shown && !self.older.contains(&pid) {
+            // In another pid namespace calls return lower numbers.
+            let is_new = self.highest > 0 && pid > self.highest;
+            self.shown |= is_new || self.made.contains(&pid);
+            self.late.insert(pid);
+        }
+    }
+
+    /// A call that makes a task has returned.
+    fn made(&mut self, event: &[u8]) {
+        if let Some(child) = result(event).map(pid_at).filter(|&child| child > 0) {
+            self.made.insert(child);
+            self.highest = self.highest.max(child);
+            self.shown |= self.late.contains(&child);
         }
     }
 
     fn ended(&mut self, child: Option<&[u8]>) {
-        self.missed |= child.is_some_and(|child| self.made.contains(&pid_at(child)));
+        let Some(child) = child.map(pid_at) else { return };
+        self.missed |= self.made.contains(&child);
+        self.left |= self.starting.contains(&child);
     }
 
     /// Whether later lines do not matter.
     pub(crate) fn are_settled(&self) -> bool {
-        self.shown
+        self.shown && (self.left || self.programs > 1)
     }
 
     /// Whether children may not be in the log. In a file every line has a pid if strace follows
-    /// children, so what matters there is a child that has ended and not shown itself.
+    /// children, so what matters there is a child that has ended and not shown itself; or that
+    /// strace may have been attached to several tasks.
     pub(crate) fn may_be_hidden(&self, pid: Pid) -> bool {
-        !self.shown && (pid != Pid::Plain || self.missed)
+        let attached = self.started == Some(false);
+        !self.shown && (pid != Pid::Plain || self.missed || attached)
     }
+
+    /// Whether strace leaves tasks that start programs.
+    pub(crate) fn leave(&self) -> bool {
+        self.left
+    }
+}
+
+/// The name of the call that a second half ends.
+fn resumed(event: &[u8]) -> &[u8] {
+    let name = &event[5..];
+    &name[..name.iter().position(|&b| b == b' ').unwrap_or(name.len())]
 }
 
 /// The result of a call, as text.
@@ -131,13 +193,44 @@ mod tests {
         let wait = "7 wait4(8, NULL, 0, NULL) = 8\n";
         let signal =
             "7 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=8, si_uid=0} ---\n";
-        assert!(!hides(&format!("{fork}7 close(3) = 0\n")));
+        let start = "7 execve(\"/bin/x\", [\"x\"], 0x7ffc /* 9 vars */) = 0\n";
+        assert!(!hides(&format!("{start}{fork}7 close(3) = 0\n")));
         for ended in [wait, signal] {
             assert!(hides(&format!("{fork}{ended}")));
             assert!(!hides(&format!("{fork}8 +++ exited with 0 +++\n{ended}")));
             // In another pid namespace calls return other numbers.
             assert!(!hides(&format!("{fork}4711 +++ exited with 0 +++\n{ended}")));
         }
-        assert!(!hides(&format!("{wait}{fork}")));
+        assert!(!hides(&format!("{start}{wait}{fork}")));
+    }
+
+    #[test]
+    fn a_task_that_appears_late_is_no_child() {
+        let fork = "7 clone(child_stack=NULL, flags=SIGCHLD) = 9\n";
+        assert!(hides(fork));
+        assert!(hides(&format!("{fork}8 close(3) = 0\n")));
+        assert!(!hides(&format!("{fork}9 close(3) = 0\n")));
+        let halves = "7 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>\n8 close(3) = 0\n7 <... clone resumed>) = ";
+        assert!(hides(&format!("{halves}9\n")));
+        assert!(!hides(&format!("{halves}8\n")));
+    }
+
+    fn leaves(text: &str) -> bool {
+        strace::detect(text.as_bytes()).expect("a strace log").leaves_programs
+    }
+
+    #[test]
+    fn what_ends_after_half_an_execve_was_left() {
+        let half =
+            "8 execve(\"/bin/x\", [\"x\"], 0x7ffc /* 9 vars */ <unfinished ...>\n7 close(3) = 0\n";
+        let ended =
+            "7 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=8, si_uid=0} ---\n";
+        assert!(leaves(&format!("{half}{ended}")));
+        assert!(leaves(&format!("{half}7 wait4(-1, NULL, 0, NULL) = 8\n")));
+        assert!(!leaves(half));
+        assert!(!leaves(&format!("{half}8 <... execve resumed>) = 0\n{ended}")));
+        assert!(!leaves(&format!("{half}8 +++ killed by SIGKILL +++\n{ended}")));
+        assert!(leaves("8 execve(\"/bin/x\", [\"x\"], 0x7ffc /* 9 vars */ <detached ...>\n"));
+        assert!(!leaves("8 read(3,  <detached ...>\n"));
     }
 }

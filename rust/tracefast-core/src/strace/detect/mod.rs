@@ -68,9 +68,9 @@ fn detect_own(text: &[u8]) -> Option<Format> {
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
     let recording = Recording::detect(text, &layout);
-    let Recording { by_ends: unordered, traced, hides_children } = recording;
+    let Recording { by_ends: unordered, traced, hides_children, leaves_programs } = recording;
     let format = Format { layout, times_calls, gap, terminal, root, ..Format::default() };
-    Some(Format { unordered, traced, hides_children, ..format })
+    Some(Format { unordered, traced, hides_children, leaves_programs, ..format })
 }
 
 /// Whether `text` holds something that strace prints on a terminal only, or that others wrote.

@@ -27,6 +27,8 @@ pub(crate) struct Recording {
     pub traced: TracedCalls,
     /// Children may not be in the log.
     pub hides_children: bool,
+    /// Tasks are not in the log any more after they have started a program.
+    pub leaves_programs: bool,
 }
 
 /// The facts that decide, of the lines so far.
@@ -71,6 +73,7 @@ impl Recording {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
             traced: facts.traced.with_seeks(&facts.seeks),
             hides_children: facts.children.may_be_hidden(layout.pid),
+            leaves_programs: facts.children.leave(),
         }
     }
 }
