@@ -66,6 +66,15 @@ const LEFT: usize = 32;
 /// How many names that were renamed, removed or linked are remembered.
 const MOVED: usize = 1 << 16;
 
+/// A name that does not lead to its first file any more.
+#[derive(Debug, Clone, Copy)]
+struct Name {
+    /// Identity of its file.
+    id: u64,
+    /// Identity of the last file that was created under it: other names may lead to that now.
+    created: u64,
+}
+
 /// All files that are open. A closed one leaves nothing but its identity, a hash.
 #[derive(Debug, Default)]
 pub(crate) struct Inodes {
@@ -76,9 +85,8 @@ pub(crate) struct Inodes {
     pub numbers: HashMap<FileNumber, InodeRef>,
     /// How many have lost their names.
     pub unnamed: u64,
-    /// Identities of the files of names that were renamed, removed or linked; by the hash of the
-    /// name.
-    moved: HashMap<u64, u64>,
+    /// Names that were renamed, removed or linked; by their hash.
+    moved: HashMap<u64, Name>,
     /// The same names, the oldest first.
     order: VecDeque<u64>,
     now: Moment,
@@ -270,12 +278,24 @@ impl Inodes {
         if self.moved.is_empty() {
             return name;
         }
-        self.moved.get(&name).copied().unwrap_or(name)
+        self.moved.get(&name).map_or(name, |known| known.id)
     }
 
     /// The name refers to this file from now on.
     pub(crate) fn lead(&mut self, name: u64, id: u64) {
-        if self.moved.insert(name, id).is_none() {
+        let created = self.moved.get(&name).map_or(name, |known| known.created);
+        self.lead_to(name, Name { id, created });
+    }
+
+    /// What is created under the name next is another file.
+    fn reuse(&mut self, name: u64) {
+        let created = self.moved.get(&name).map_or(name, |known| known.created);
+        let id = next_generation(created);
+        self.lead_to(name, Name { id, created: id });
+    }
+
+    fn lead_to(&mut self, name: u64, now: Name) {
+        if self.moved.insert(name, now).is_none() {
             self.order.push_back(name);
             if self.order.len() > MOVED
                 && let Some(oldest) = self.order.pop_front()
@@ -287,8 +307,7 @@ impl Inodes {
 
     /// The name was removed: what is created under it next is another file.
     pub(crate) fn unlink(&mut self, name: u64) {
-        let id = next_generation(self.identity(name));
-        self.lead(name, id);
+        self.reuse(name);
     }
 
     /// `from` was renamed to `to`. If both are names of one file, nothing happens: rename(2).
@@ -298,7 +317,7 @@ impl Inodes {
             return;
         }
         self.lead(to, id);
-        self.lead(from, next_generation(id));
+        self.reuse(from);
     }
 
     /// The two names were exchanged.
@@ -365,6 +384,22 @@ mod tests {
         inodes.link(3, 4);
         inodes.rename(3, 4);
         assert_eq!(inodes.identity(3), inodes.identity(4));
+    }
+
+    #[test]
+    fn what_is_created_under_two_names_are_two_files() {
+        let mut inodes = Inodes::default();
+        inodes.rename(1, 2);
+        inodes.unlink(2);
+        assert_ne!(inodes.identity(1), inodes.identity(2));
+        inodes.link(1, 3);
+        inodes.unlink(3);
+        let third = inodes.identity(3);
+        inodes.rename(3, 4);
+        inodes.link(1, 3);
+        inodes.unlink(3);
+        assert_eq!(inodes.identity(4), third);
+        assert_ne!(inodes.identity(3), third);
     }
 
     #[test]
