@@ -1,5 +1,6 @@
 /* Programs that hang, and the same without the fault: ./hangs NAME. record.py runs and kills them. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,7 +12,9 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +172,106 @@ static void own_handler(void) {
     pipe2(p, O_NONBLOCK), fcntl(p[0], F_SETFL, 0), signal(SIGUSR1, on_signal), read(p[0], &c, 1);
 }
 
+static struct sockaddr_in at;
+static socklen_t size = sizeof at;
+/* A socket that listens on this machine, at a port that the kernel chooses. */
+static int listening(void) {
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    at.sin_family = AF_INET, at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bind(s, (void *)&at, size), listen(s, 4), getsockname(s, (void *)&at, &size);
+    return s;
+}
+static int connected(void) {
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    connect(s, (void *)&at, size);
+    return s;
+}
+static int accepted(int s) {
+    struct sockaddr_in from;
+    socklen_t size = sizeof from;
+    return accept(s, (void *)&from, &size);
+}
+/* Client and server each wait for the other's first byte. */
+static void tcp_cycle(void) {
+    int s = listening();
+    if (fork() == 0) { close(s), s = connected(), getsockname(s, (void *)&at, &size), read(s, &c, 1), _exit(0); }
+    read(accepted(s), &c, 1);
+}
+/* The same, but the log does not show the client's port: nobody can prove whose connection it is. */
+static void tcp_unnamed(void) {
+    int s = listening();
+    if (fork() == 0) { close(s), read(connected(), &c, 1), _exit(0); }
+    read(accepted(s), &c, 1);
+}
+/* A read that waits for at most a minute. */
+static void tcp_limit(void) {
+    struct timeval minute = {60, 0};
+    int s = listening();
+    if (fork() == 0) {
+        close(s), s = connected(), getsockname(s, (void *)&at, &size);
+        setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &minute, sizeof minute), read(s, &c, 1), _exit(0);
+    }
+    read(accepted(s), &c, 1);
+}
+/* The client says that it will send no more, and waits for the answer. */
+static void tcp_half_closed(void) {
+    int s = listening();
+    if (fork() == 0) {
+        close(s), s = connected(), getsockname(s, (void *)&at, &size), write(s, "x", 1), pause_ms(40);
+        shutdown(s, SHUT_WR), read(s, &c, 1), _exit(0);
+    }
+    s = accepted(s);
+    while (read(s, &c, 1) > 0) {}
+    pause_ms(30), write(s, "y", 1), wait(0);
+}
+static struct sockaddr_un name = {AF_UNIX, "\0tracefast-stalls"};
+static int unix_listening(int backlog) {
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    bind(s, (void *)&name, sizeof name), listen(s, backlog);
+    return s;
+}
+static int unix_connected(void) {
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    connect(s, (void *)&name, sizeof name);
+    return s;
+}
+/* A process that is connected to itself, and waits for its own answer. */
+static void unix_own(void) {
+    int s = unix_listening(1), client = unix_connected(), server = accept(s, 0, 0);
+    write(client, "x", 1), read(server, &c, 1), read(client, &c, 1);
+}
+static void unix_cycle(void) {
+    int s = unix_listening(1);
+    if (fork() == 0) { close(s), read(unix_connected(), &c, 1), _exit(0); }
+    read(accept(s, 0, 0), &c, 1);
+}
+static void unix_talk(void) {
+    int s = unix_listening(1);
+    if (fork() == 0) { close(s), pause_ms(20), s = unix_connected(), read(s, &c, 1), pause_ms(20), write(s, "y", 1), _exit(0); }
+    s = accept(s, 0, 0), pause_ms(40), write(s, "x", 1), read(s, &c, 1), wait(0);
+}
+/* Nobody accepts: the queue of connections is full. */
+static void unix_full(void) {
+    int s = unix_listening(0);
+    pipe(p);
+    if (fork() == 0) { close(s), unix_connected(), unix_connected(), unix_connected(), _exit(0); }
+    read(p[0], &c, 1);
+}
+/* A file goes into a pipe that is full until its reader comes. */
+static void file_into_pipe(void) {
+    int f = open("/proc/self/exe", O_RDONLY);
+    static char much[1 << 17];
+    pipe(p);
+    if (fork() == 0) {
+        close(p[0]);
+        while (sendfile(p[1], f, 0, sizeof much) > 0) {}
+        _exit(0);
+    }
+    close(p[1]), pause_ms(40);
+    while (read(p[0], much, sizeof much) > 0) {}
+    wait(0);
+}
+
 #define RUN(name) if (strcmp(argv[1], #name) == 0) name()
 int main(int argc, char **argv) {
     (void)argc;
@@ -176,5 +279,6 @@ int main(int argc, char **argv) {
     RUN(socket_pair); RUN(event); RUN(lost_child); RUN(semaphore); RUN(posted); RUN(flock_cycle);
     RUN(flock_in_turn); RUN(held_lock); RUN(record_locks); RUN(vfork_child); RUN(lock_at_fork);
     RUN(contended_lock); RUN(two_locks); RUN(two_locks_of_three); RUN(poll_again); RUN(server);
-    RUN(own_handler);
+    RUN(own_handler); RUN(tcp_cycle); RUN(tcp_unnamed); RUN(tcp_limit); RUN(tcp_half_closed);
+    RUN(unix_own); RUN(unix_cycle); RUN(unix_talk); RUN(unix_full); RUN(file_into_pipe);
 }

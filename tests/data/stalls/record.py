@@ -15,11 +15,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEALTHY = {
     *("talking_pipes", "drained_pipe", "posted", "flock_in_turn", "contended_lock"),
+    *("tcp_half_closed", "unix_talk", "file_into_pipe"),
 }
 HANGING = {
     *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),
     *("flock_cycle", "held_lock", "record_locks", "vfork_child", "lock_at_fork", "two_locks"),
     *("two_locks_of_three", "poll_again", "server", "own_handler"),
+    *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_own", "unix_cycle", "unix_full"),
 }
 STRACE = ["strace", "-f", "-ttt", "-T"]
 

@@ -58,6 +58,18 @@ HANGS = {
         ("read", "deadlock", "own-pipe", "pipe2"),
         ("poll", "stalled", None, None),
     ],
+    # Client and server wait for each other: their addresses, or their names with -yy, prove it.
+    "tcp_cycle": [("read", "deadlock", "cycle", "read")] * 2,
+    "tcp_names": [("read", "deadlock", "cycle", "read")] * 2,
+    "unix_names": [("read", "deadlock", "cycle", "read")] * 2,
+    "unix_own": [("read", "deadlock", "own-pipe", "accept")],
+    # The log does not show who is connected to whom.
+    "tcp_unnamed": [],
+    "unix_cycle": [],
+    # The read ends after a minute.
+    "tcp_limit": [],
+    # The name may be that of another socket when the queue has room.
+    "unix_full": [],
     # The log does not show where the memory comes from.
     "attached": [("futex", "likely-deadlock", "private-futex", None)] * 2,
     # A thread lives that could unlock both.
@@ -124,3 +136,14 @@ def test_a_log_without_times_or_memory_proves_nothing(name):
     part = events.filter(~pl.col("name").is_in(["mmap", "brk", "execve"]))
     for events in (untimed, part):
         assert "deadlock" not in tf.waits(events).collect()["verdict"]
+
+
+def test_who_connects_waits_for_those_who_listen():
+    waits = tf.waits(tf.scan(log("unix_full"))).filter(pl.col("name") == "connect").collect()
+    assert waits.select("object", "verdict").row(0) == ("socket at @tracefast-stalls", "waiting")
+
+
+def test_a_limit_of_a_socket_is_one_of_its_reads():
+    waits = tf.waits(tf.scan(log("tcp_limit"))).sort("timeout_ns", nulls_last=True).collect()
+    found = waits.filter(pl.col("verdict").is_not_null()).select("timeout_ns", "verdict").rows()
+    assert found == [(60_000_000_000, "asleep"), (None, "waiting")]

@@ -8,6 +8,7 @@ pub(crate) mod devices;
 pub mod errno;
 pub mod machine;
 pub(crate) mod rings;
+pub mod sockets;
 pub mod syscalls;
 pub(crate) mod task_events;
 pub(crate) mod waits;

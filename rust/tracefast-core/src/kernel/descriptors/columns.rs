@@ -13,6 +13,7 @@ use crate::kernel::descriptors::open_file_description::{
 };
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
+use crate::linux::sockets::SocketName;
 
 /// Whether the operation acts on the description of its first and of its second descriptor.
 pub(crate) fn binds(op: Op) -> (bool, bool) {
@@ -151,7 +152,7 @@ impl Kernel {
             let other_kind = open.is_named(path) != rooted;
             // A relative path, whose directory is not known.
             let part = rooted && !path.starts_with(b"/");
-            let same = part || **path == *block.text_of(&view);
+            let same = part || is_same(path, block.text_of(&view));
             // If files are renamed in the log, another name may be that of the same file.
             if same || !other_kind && self.renamed {
                 return file;
@@ -287,6 +288,13 @@ impl Kernel {
             }
         }
     }
+}
+
+/// Whether a descriptor with the first name may have got the second one since, without another open.
+fn is_same(before: &[u8], now: &[u8]) -> bool {
+    let socket = |name| SocketName::parse(std::str::from_utf8(name).ok()?);
+    before == now
+        || socket(before).zip(socket(now)).is_some_and(|(before, now)| before.may_become(&now))
 }
 
 /// Writes the identity of a file that only an annotation names.

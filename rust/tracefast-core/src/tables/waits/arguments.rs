@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use crate::text::escape::unescape_raw;
 use crate::text::number;
 
 /// The arguments of a call.
@@ -13,9 +14,10 @@ pub(crate) struct Arguments<'a> {
 }
 
 /// How long a call may wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// For ever.
+    #[default]
     None,
     /// Nanoseconds from its start.
     For(i64),
@@ -102,6 +104,54 @@ fn timespec(part: &str) -> Option<i64> {
     };
     let fraction = value(fraction.unwrap_or(rest))?.saturating_mul(if micro { 1000 } else { 1 });
     Some(value(seconds)?.saturating_mul(1_000_000_000).saturating_add(fraction))
+}
+
+/// The time that setsockopt(2) sets: `{tv_sec=1, tv_usec=0}`, or the bytes of one.
+pub(crate) fn option_time(part: &str) -> Limit {
+    let ns = timespec(part).or_else(|| {
+        let mut bytes = Vec::new();
+        unescape_raw(part.strip_prefix('"')?.strip_suffix('"')?.as_bytes(), &mut bytes);
+        let (seconds, rest) = bytes.split_first_chunk::<8>()?;
+        let micro = rest.first_chunk::<8>()?;
+        let value = |bytes: &[u8; 8]| i64::from_le_bytes(*bytes);
+        let ns = value(seconds).checked_mul(1_000_000_000)?;
+        ns.checked_add(value(micro).checked_mul(1000)?)
+    });
+    match ns {
+        // Without one it may wait for ever: socket(7).
+        Some(0) => Limit::None,
+        Some(ns) => Limit::For(ns),
+        None => Limit::Some,
+    }
+}
+
+/// The address in an argument: `127.0.0.1:5000`, `[::1]:5000`, `/run/socket`, `@name`.
+pub(crate) fn address(part: &str) -> Option<String> {
+    let text = part.strip_prefix("{sa_family=")?;
+    let between = |start: &str, end: char| {
+        let (_, rest) = text.split_once(start)?;
+        rest.split_once(end).map(|(found, _)| found)
+    };
+    if text.starts_with("AF_UNIX") {
+        let (_, path) = text.split_once("path=")?;
+        let (at, path) = path.strip_prefix('@').map_or(("", path), |path| ("@", path));
+        let path = path.strip_prefix('"')?;
+        let path = path.get(..path.rfind('"')?)?;
+        // Some programs pass the whole of the structure, others the name alone.
+        let name = if at.is_empty() { path } else { path.trim_end_matches("\\0") };
+        let relative = at.is_empty() && !name.starts_with('/');
+        return Some(format!("{}{name}", if relative { "./" } else { at }));
+    }
+    if text.starts_with("AF_INET6") {
+        let port = between("sin6_port=htons(", ')')?;
+        let address = between("inet_pton(AF_INET6, \"", '"')?;
+        return Some(match address.strip_prefix("::ffff:").filter(|rest| rest.contains('.')) {
+            Some(mapped) => format!("{mapped}:{port}"),
+            None => format!("[{address}]:{port}"),
+        });
+    }
+    let port = between("sin_port=htons(", ')')?;
+    Some(format!("{}:{port}", between("inet_addr(\"", '"')?))
 }
 
 /// The parts between commas that are in no bracket and no string.
@@ -372,6 +422,40 @@ mod tests {
         assert_eq!(strace("0, NULL, NULL, NULL, {tv_sec=0, tv_usec=7}").time(4), Limit::For(7000));
         assert_eq!(strace("{1, 5}").time(0), Limit::For(1_000_000_005));
         assert_eq!(strace("0x7ffe").time(0), Limit::Some);
+    }
+
+    #[test]
+    fn addresses() {
+        for (text, found) in [
+            (
+                r#"{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}"#,
+                "127.0.0.1:80",
+            ),
+            (
+                r#"{sa_family=AF_INET6, sin6_port=htons(80), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "::1", &sin6_addr), sin6_scope_id=0}"#,
+                "[::1]:80",
+            ),
+            (
+                r#"{sa_family=AF_INET6, sin6_port=htons(8), inet_pton(AF_INET6, "::ffff:10.0.0.1", &sin6_addr), sin6_scope_id=0}"#,
+                "10.0.0.1:8",
+            ),
+            (r#"{sa_family=AF_UNIX, sun_path="/run/s"}"#, "/run/s"),
+            (r#"{sa_family=AF_UNIX, sun_path=@"a\0\0"}"#, "@a"),
+            (r#"{sa_family=AF_UNIX, sun_path="s"}"#, "./s"),
+        ] {
+            assert_eq!(address(text).as_deref(), Some(found));
+        }
+        assert_eq!(address("{sa_family=AF_UNIX}"), None);
+        assert_eq!(address("NULL"), None);
+    }
+
+    #[test]
+    fn times_of_options() {
+        let minute = r#""<\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0""#;
+        assert_eq!(option_time(minute), Limit::For(60_000_007_000));
+        assert_eq!(option_time("{tv_sec=1, tv_usec=2}"), Limit::For(1_000_002_000));
+        assert_eq!(option_time("{tv_sec=0, tv_usec=0}"), Limit::None);
+        assert_eq!(option_time("0x7ffe"), Limit::Some);
     }
 
     #[test]

@@ -7,13 +7,13 @@ use crate::hash::Hasher;
 use crate::linux::waits::Giver;
 use crate::tables::packed::Packed;
 use crate::tables::waits::arguments::{
-    Arguments, FutexCall, FutexOp, Limit, Watched, poll_set, ready, select_sets,
+    Arguments, FutexCall, FutexOp, Limit, Watched, address, poll_set, ready, select_sets,
 };
 use crate::tables::waits::fold::{At, Columns, Waits};
-use crate::tables::waits::wait::{End, On, Wait};
+use crate::tables::waits::wait::{End as Ended, On, Wait};
 use crate::tables::waits::word_classes::{Act, Fault, Holds, Status};
 use crate::tables::waits::world::descriptors::Ofd;
-use crate::tables::waits::world::ends::{self, Kind};
+use crate::tables::waits::world::ends::{End, Kind};
 use crate::tables::waits::world::locks::{Lock, LockedFile, Owner};
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Blocked, Series, Target};
@@ -49,17 +49,23 @@ impl Waits {
         let mut end = ended(at, waiting.limit, fault);
         let part = returned && self.is_part(columns, at, &waiting.target);
         if part {
-            end = End::Signal;
+            end = Ended::Signal;
         }
-        if returned && end == End::Error && fault == Some(Fault::Again) {
-            return;
+        if returned && end == Ended::Error && fault == Some(Fault::Again) {
+            // A socket with a limit says so when the time is up: socket(7).
+            let limited =
+                matches!((waiting.limit, at.dur), (Limit::For(ns), Some(dur)) if dur >= ns);
+            if !limited {
+                return;
+            }
+            end = Ended::Timeout;
         }
         self.tell_clock(at, waiting.limit, end);
         if at.ftrace && returned && self.off_cpu.shows(at.source) {
             // The time off the CPU is the wait; this call says what it was for.
             return self.named_off_cpu(at, &waiting);
         }
-        let open = if end == End::Open {
+        let open = if end == Ended::Open {
             self.off_cpu
                 .since(at.source, self.world.task(at.task).and_then(|task| task.tid))
                 .or(at.ts)
@@ -68,13 +74,14 @@ impl Waits {
         };
         // Of a call in which the task died, or of a log without times, the log may not say.
         let long = at.dur.is_none_or(|dur| dur >= self.min_ns);
-        let number = (end == End::Open || long).then_some(self.rows.len() as u32);
+        let number = (end == Ended::Open || long).then_some(self.rows.len() as u32);
         if number.is_some() {
             let row = self.row_of(at, &waiting, end, result);
             self.rows.push(row);
         }
-        if let (End::Woken, Some(number), Some(ts)) = (end, number, at.ts) {
-            self.find_ender(at, &waiting, number, (ts, at.end().unwrap_or(ts)), result);
+        if let (Ended::Woken, Some(number), Some(ts)) = (end, number, at.ts) {
+            let made = columns.1.ofd[0].get(at.row).map(|ofd| (at.source, ofd));
+            self.find_ender(at, &waiting, number, (ts, at.end().unwrap_or(ts)), (result, made));
         }
         self.series(at, &waiting, end);
         let blocked = Blocked {
@@ -110,17 +117,17 @@ impl Waits {
         }
     }
 
-    fn row_of(&self, at: &At<'_>, waiting: &Waiting, end: End, result: &str) -> Wait {
+    fn row_of(&self, at: &At<'_>, waiting: &Waiting, end: Ended, result: &str) -> Wait {
         let timeout = match waiting.limit {
             Limit::For(ns) => Some(ns),
-            Limit::Until(_) if end == End::Timeout => at.dur,
+            Limit::Until(_) if end == Ended::Timeout => at.dur,
             Limit::Until(until) => {
                 let clock = self.log(at.source).clock;
                 clock.zip(at.ts).map(|(clock, ts)| until.saturating_sub(ts.saturating_add(clock)))
             }
             Limit::None | Limit::Some | Limit::Unknown => None,
         };
-        let open = end == End::Open;
+        let open = end == Ended::Open;
         let object = match ready(result) {
             Some(fd) if matches!(at.act, Act::Poll | Act::Select) => self.name_of(at, fd),
             _ => None,
@@ -145,8 +152,8 @@ impl Waits {
     }
 
     /// Clocks of calls that wait until a time start elsewhere than the log's.
-    fn tell_clock(&mut self, at: &At<'_>, limit: Limit, end: End) {
-        if let (Limit::Until(until), End::Timeout, Some(now)) = (limit, end, at.end()) {
+    fn tell_clock(&mut self, at: &At<'_>, limit: Limit, end: Ended) {
+        if let (Limit::Until(until), Ended::Timeout, Some(now)) = (limit, end, at.end()) {
             self.log_mut(at.source).clock = Some(until.saturating_sub(now));
         }
     }
@@ -244,12 +251,20 @@ impl Waits {
                 let waits = arguments.number(2).is_some_and(|least| least > 0);
                 waits.then(|| Waiting::new(Target::Outside, On::Ring))
             }
-            Act::Accept | Act::Connect => {
+            Act::Accept => {
                 let mut waiting = Waiting::new(Target::Outside, On::Socket);
-                waiting.fd = columns.1.fd[0].get(at.row);
-                waiting.object = columns.0.path.get(at.row).map(Into::into);
+                waiting.fd = Self::accepts_from(columns, at);
+                let listening = self.listening(columns, at);
+                if let Some(end) = listening.and_then(|ofd| self.world.ends.get(ofd)) {
+                    if end.nonblocking {
+                        return None;
+                    }
+                    waiting.limit = end.limit(true);
+                }
+                waiting.object = listening.and_then(|ofd| self.name_of_end(ofd));
                 Some(waiting)
             }
+            Act::Connect => self.connect(columns, at),
             // Only a FIFO makes it wait for somebody: fifo(7).
             Act::Open
                 if at.status != Status::Returned
@@ -308,7 +323,7 @@ impl Waits {
         for one in &set {
             match self.world.tables.descriptor(table, one.fd) {
                 Some(found) => {
-                    on = on.or_else(|| self.world.ends.get(found.ofd).map(ends::End::on));
+                    on = on.or_else(|| self.world.ends.get(found.ofd).map(End::on));
                     if one.take {
                         ends.push((found.ofd, true));
                     }
@@ -342,7 +357,7 @@ impl Waits {
         if let Some(set) = set.filter(|set| set.kind == Kind::Epoll) {
             let ends: Vec<_> = set.watched.iter().map(|&ofd| (ofd, true)).collect();
             let first = ends.first().and_then(|&(ofd, _)| self.world.ends.get(ofd));
-            waiting.on = first.map_or(On::Other, ends::End::on);
+            waiting.on = first.map_or(On::Other, End::on);
             let names = ends.iter().filter_map(|&(ofd, _)| self.name_of_end(ofd)).take(8);
             let names: Vec<_> = names.collect();
             waiting.object = (!names.is_empty()).then(|| names.join(", "));
@@ -366,6 +381,37 @@ impl Waits {
         self.leads_to(at, (fd, ofd, path), (holds, file), take)
     }
 
+    /// connect(2): it waits until who listens there has room for it.
+    fn connect(&self, columns: &Columns<'_>, at: &At<'_>) -> Option<Waiting> {
+        let fd = columns.1.fd[0].get(at.row);
+        let table = self.world.task(at.task)?.table;
+        let ofd = fd.and_then(|fd| self.world.tables.descriptor(table, fd)).map(|one| one.ofd);
+        let end = ofd.and_then(|ofd| self.world.ends.get(ofd));
+        if end.is_some_and(|end| end.nonblocking) {
+            return None;
+        }
+        let listening = self.listening_for(at);
+        let target = if listening.is_empty() {
+            Target::Outside
+        } else {
+            let ends = listening.iter().map(|&ofd| (ofd, false)).collect();
+            Target::Ends { ends, others: false }
+        };
+        let mut waiting = Waiting::new(target, On::Socket);
+        waiting.fd = fd;
+        let socket = ofd.and_then(|ofd| self.world.ends.socket(ofd));
+        waiting.limit = match (end.map(|end| end.limit(false)), socket) {
+            // TCP tries for some minutes: tcp_syn_retries in tcp(7).
+            (Some(Limit::None) | None, Some(socket)) if socket.inet => Limit::Some,
+            // Its address may be that of another socket by now.
+            (Some(Limit::None) | None, _) => Limit::Unknown,
+            (Some(limit), _) => limit,
+        };
+        let address = Arguments::new(at.args, at.ftrace).at(1).and_then(address);
+        waiting.object = address.map(|address| format!("socket at {address}"));
+        Some(waiting)
+    }
+
     fn second_descriptor(&mut self, columns: &mut Columns<'_>, at: &At<'_>) -> Option<Waiting> {
         let fd = columns.1.fd[1].get(at.row);
         let ofd = columns.1.ofd[1].get(at.row).map(|ofd| (at.source, ofd));
@@ -385,16 +431,21 @@ impl Waits {
             && matches!(holds, Holds::Pipe | Holds::Socket)
             && let Some(ofd) = ofd
         {
-            self.world.ends.foreign(ofd, file, path, at.line);
+            self.world.ends.foreign(ofd, (file, holds == Holds::Socket), path, at.line);
+            self.shows(ofd, path);
         }
         let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
+        if end.is_some_and(|(_, end)| end.nonblocking) || at.args.contains("MSG_DONTWAIT") {
+            return None;
+        }
+        let limit = end.map_or(Limit::None, |(_, end)| end.limit(take));
         let mut waiting = match end {
             Some((_, end)) if end.kind == Kind::Timerfd => {
                 Waiting { limit: Limit::Some, ..Waiting::new(Target::Timer, On::Timer) }
             }
             Some((ofd, end)) => {
                 let target = Target::Ends { ends: vec![(ofd, take)], others: false };
-                Waiting::new(target, end.on())
+                Waiting { limit, ..Waiting::new(target, end.on()) }
             }
             None => {
                 let (target, on) = anonymous(holds, path, take, at.status)?;
@@ -423,6 +474,7 @@ impl Waits {
             Kind::Eventfd => "eventfd",
             Kind::Timerfd => "timerfd",
             Kind::Epoll => "epoll set",
+            Kind::Socket | Kind::Listening | Kind::Connection => return Some(named_socket(end)),
             Kind::File | Kind::Foreign => return None,
         };
         Some(format!("{kind} of line {}", end.line))
@@ -457,19 +509,19 @@ impl Waits {
     }
 
     /// Waits that time out one after the other, for the same thing.
-    fn series(&mut self, at: &At<'_>, waiting: &Waiting, end: End) {
+    fn series(&mut self, at: &At<'_>, waiting: &Waiting, end: Ended) {
         let Some(ts) = at.ts else { return };
         let mut arguments = at.args.split(", ");
         let key = Hasher::default().hash_one((at.name, arguments.next(), arguments.next()));
         let Some(task) = self.world.task_mut(at.task) else { return };
         let again = task.series.filter(|series| series.key == key);
         match end {
-            End::Timeout if at.act != Act::Sleep && waiting.limit.ends() => {
+            Ended::Timeout if at.act != Act::Sleep && waiting.limit.ends() => {
                 let before = again.unwrap_or(Series { since: ts, key, count: 0 });
                 task.series = Some(Series { count: before.count + 1, ..before });
             }
-            End::Open | End::Signal if again.is_some() => {}
-            End::Timeout => {}
+            Ended::Open | Ended::Signal if again.is_some() => {}
+            Ended::Timeout => {}
             _ => task.series = None,
         }
     }
@@ -533,14 +585,29 @@ fn locked(columns: &Columns<'_>, at: &At<'_>, file: LockedFile, lock: Lock) -> W
     waiting
 }
 
+/// A socket by its address.
+fn named_socket(end: &End) -> String {
+    let socket = end.socket.as_deref();
+    let (role, address) = match socket {
+        Some(socket) if end.kind == Kind::Listening => ("at", socket.local.as_deref()),
+        Some(socket) if socket.accepted => ("from", socket.remote.as_deref()),
+        Some(socket) => ("to", socket.remote.as_deref()),
+        None => ("", None),
+    };
+    match address {
+        Some(address) => format!("socket {role} {address}"),
+        None => format!("socket of line {}", end.line),
+    }
+}
+
 /// How a call ended.
-fn ended(at: &At<'_>, limit: Limit, fault: Option<Fault>) -> End {
+fn ended(at: &At<'_>, limit: Limit, fault: Option<Fault>) -> Ended {
     match (at.status, fault) {
-        (Status::Unfinished, _) => End::Open,
-        (Status::Died | Status::Interrupted, _) | (_, Some(Fault::Signal)) => End::Signal,
-        (_, Some(Fault::Timeout)) => End::Timeout,
-        (_, Some(_)) => End::Error,
-        _ if at.ret.is_some_and(|ret| ret < 0) => End::Error,
+        (Status::Unfinished, _) => Ended::Open,
+        (Status::Died | Status::Interrupted, _) | (_, Some(Fault::Signal)) => Ended::Signal,
+        (_, Some(Fault::Timeout)) => Ended::Timeout,
+        (_, Some(_)) => Ended::Error,
+        _ if at.ret.is_some_and(|ret| ret < 0) => Ended::Error,
         _ if at.ret == Some(0)
             && limit.ends()
             && matches!(
@@ -548,9 +615,9 @@ fn ended(at: &At<'_>, limit: Limit, fault: Option<Fault>) -> End {
                 Act::Poll | Act::Select | Act::EpollWait | Act::Sleep | Act::AwaitIo
             ) =>
         {
-            End::Timeout
+            Ended::Timeout
         }
-        _ if at.act == Act::Sleep => End::Timeout,
-        _ => End::Woken,
+        _ if at.act == Act::Sleep => Ended::Timeout,
+        _ => Ended::Woken,
     }
 }

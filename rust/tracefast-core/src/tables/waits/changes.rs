@@ -2,6 +2,7 @@
 
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::calls::asked_by_flock;
+use crate::tables::waits::connections::is_unnamed;
 use crate::tables::waits::fold::{At, Columns, Waits};
 use crate::tables::waits::word_classes::{Act, Holds};
 use crate::tables::waits::world::acts::Act as Done;
@@ -62,7 +63,23 @@ impl Waits {
                 {
                     let cloexec = at.args.contains("FIOCLEX");
                     self.world.tables.set_cloexec(table, fd, cloexec);
+                } else if at.args.contains("FIONBIO")
+                    && let Some(end) = first.and_then(|ofd| self.world.ends.get_mut(ofd))
+                {
+                    end.nonblocking = !at.args.ends_with("[0]");
                 }
+            }
+            Act::Socket
+            | Act::Bind
+            | Act::Listen
+            | Act::OwnAddress
+            | Act::PeerAddress
+            | Act::SetOption
+            | Act::Shutdown
+            | Act::Accept
+            | Act::Connect => self.on_socket(columns, at, table, (fd, first)),
+            Act::Namespace | Act::Fork if is_new_network(at) => {
+                self.world.ends.sockets.several_networks = true;
             }
             // close(2) closes even if it fails with EINTR or EIO.
             Act::Close => {
@@ -134,9 +151,17 @@ impl Waits {
             end.name = Some(path.into());
         }
         let known = self.world.tables.descriptor(table, fd).is_some_and(|one| one.ofd == ofd);
-        let makes = matches!(at.act, Act::Close | Act::Pipe | Act::SocketPair | Act::Dup);
+        let makes = matches!(
+            at.act,
+            Act::Close | Act::Pipe | Act::SocketPair | Act::Dup | Act::Socket | Act::Accept
+        );
+        let asks = !makes && is_unnamed(end);
         if !known && !makes {
             self.world.tables.insert(table, fd, made(at, ofd));
+        }
+        if asks {
+            let own = crate::text::number::c_integer(at.args.as_bytes()).0 == i64::from(fd);
+            self.shows(ofd, inner_name(at.args).filter(|_| own));
         }
     }
 
@@ -174,7 +199,12 @@ impl Waits {
         let watched = fd.and_then(|fd| self.world.tables.descriptor(table, fd));
         let Some(end) = self.world.ends.get_mut(set) else { return };
         match watched {
-            Some(one) if adds => end.watched.push(one.ofd),
+            Some(one) if adds => {
+                end.watched.push(one.ofd);
+                if let Some(end) = self.world.ends.get_mut(one.ofd) {
+                    end.watched_by.push(set);
+                }
+            }
             Some(one) if removes => end.watched.retain(|&ofd| ofd != one.ofd),
             None if adds => end.watches_others = true,
             _ => {}
@@ -292,6 +322,8 @@ impl Waits {
         let bytes = bytes.or(at.ret).unwrap_or(0);
         let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
         if let Some(end) = self.world.ends.get_mut(ofd) {
+            // The data is still there.
+            let bytes = if at.args.contains("MSG_PEEK") { 0 } else { bytes };
             end.took(at.as_act(), bytes);
             self.late.acted(&mut self.rows, &self.world, ofd, false, at.as_act());
         }
@@ -368,13 +400,18 @@ fn handles_alarm(at: &At<'_>) -> bool {
     alarm && !none.iter().any(|start| action.starts_with(start))
 }
 
+/// Whether a task gets a network of its own: namespaces(7).
+fn is_new_network(at: &At<'_>) -> bool {
+    at.act == Act::Namespace && !at.args.contains("CLONE_") || at.args.contains("CLONE_NEWNET")
+}
+
 /// A descriptor that a call made.
-fn made(at: &At<'_>, ofd: Ofd) -> Descriptor {
+pub(crate) fn made(at: &At<'_>, ofd: Ofd) -> Descriptor {
     Descriptor { ofd, cloexec: at.args.contains("CLOEXEC"), line: at.line, inherited: false }
 }
 
 /// The name in `[3<pipe:[206973]>, 4<pipe:[206973]>]`.
-fn inner_name(args: &str) -> Option<&str> {
+pub(crate) fn inner_name(args: &str) -> Option<&str> {
     let (_, rest) = args.split_once('<')?;
     let end = rest.find("]>").map(|at| at + 1).or_else(|| rest.find('>'))?;
     rest.get(..end).filter(|name| !name.is_empty())

@@ -6,9 +6,9 @@ use crate::tables::waits::arguments::ready;
 use crate::tables::waits::calls::Waiting;
 use crate::tables::waits::fold::{At, Waits};
 use crate::tables::waits::wait::{Wait, Waker};
-use crate::tables::waits::world::acts::Act;
+use crate::tables::waits::word_classes::Act;
+use crate::tables::waits::world::acts;
 use crate::tables::waits::world::descriptors::Ofd;
-use crate::tables::waits::world::ends::Kind;
 use crate::tables::waits::world::locks::LockedFile;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Target, World};
@@ -39,7 +39,7 @@ impl Late {
     }
 
     /// A futex was woken.
-    pub(crate) fn woke(&mut self, waits: &mut [Wait], key: FutexKey, act: Act) {
+    pub(crate) fn woke(&mut self, waits: &mut [Wait], key: FutexKey, act: acts::Act) {
         self.ended(waits, act, |target| match target {
             Target::Futex { key: one, .. } => (*one == key).then_some(true),
             _ => None,
@@ -47,7 +47,7 @@ impl Late {
     }
 
     /// A lock was given back.
-    pub(crate) fn unlocked(&mut self, waits: &mut [Wait], file: LockedFile, act: Act) {
+    pub(crate) fn unlocked(&mut self, waits: &mut [Wait], file: LockedFile, act: acts::Act) {
         self.ended(waits, act, |target| match target {
             Target::Lock(one, _) => (*one == file).then_some(true),
             _ => None,
@@ -61,19 +61,24 @@ impl Late {
         world: &World,
         ofd: Ofd,
         gave: bool,
-        act: Act,
+        act: acts::Act,
     ) {
         self.ended(waits, act, |target| {
             let Target::Ends { ends, others } = target else { return None };
             let found = ends.iter().any(|&(end, take)| {
                 take == gave && world.ends.get(end).is_some_and(|end| end.peer == Some(ofd))
             });
-            let known = world.ends.get(ofd).is_some_and(|end| end.kind != Kind::Foreign);
+            let known = world.ends.get(ofd).is_some_and(|end| end.kind.shows_peer());
             found.then_some(known && ends.len() == 1 && !others)
         });
     }
 
-    fn ended(&mut self, waits: &mut [Wait], act: Act, ends: impl Fn(&Target) -> Option<bool>) {
+    fn ended(
+        &mut self,
+        waits: &mut [Wait],
+        act: acts::Act,
+        ends: impl Fn(&Target) -> Option<bool>,
+    ) {
         if self.waits.is_empty() {
             return;
         }
@@ -103,7 +108,7 @@ impl Waits {
         waiting: &Waiting,
         number: u32,
         (from, to): (i64, i64),
-        result: &str,
+        (result, accepted): (&str, Option<Ofd>),
     ) {
         let ready = ready(result)
             .and_then(|fd| self.world.tables.descriptor(self.world.task(at.task)?.table, fd))
@@ -122,6 +127,7 @@ impl Waits {
                 let released = self.world.locks.released(*file);
                 released.and_then(|acts| acts.ender(at.task, from, to))
             }
+            _ if at.act == Act::Accept => self.client(at, accepted, number),
             Target::Timer | Target::Outside | Target::Unknown => None,
         };
         let open =
@@ -174,7 +180,7 @@ impl Waits {
             let (_, peer) = self.world.ends.source_of(ofd)?;
             let acts = if take { &peer.gave } else { &peer.took };
             let waker = acts.ender(task, from, to)?;
-            let known = peer.kind != Kind::Foreign && !peer.unsure;
+            let known = peer.kind.shows_peer() && !peer.unsure;
             Some(Waker { exact: waker.exact && known && alone, ..waker })
         });
         wakers.min_by_key(|waker| waker.line)

@@ -9,6 +9,7 @@
 mod arguments;
 mod calls;
 mod changes;
+mod connections;
 mod enders;
 mod fold;
 mod judge;

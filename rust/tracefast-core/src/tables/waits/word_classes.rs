@@ -56,6 +56,22 @@ pub(crate) enum Act {
     Timerfd,
     /// `epoll_create`(2).
     Epoll,
+    /// socket(2).
+    Socket,
+    /// bind(2).
+    Bind,
+    /// listen(2).
+    Listen,
+    /// getsockname(2).
+    OwnAddress,
+    /// getpeername(2).
+    PeerAddress,
+    /// setsockopt(2).
+    SetOption,
+    /// shutdown(2).
+    Shutdown,
+    /// unshare(2), setns(2).
+    Namespace,
     /// accept(2).
     Accept,
     /// connect(2).
@@ -113,6 +129,14 @@ impl Act {
             "eventfd" | "eventfd2" => Self::Eventfd,
             "timerfd_create" => Self::Timerfd,
             "epoll_create" | "epoll_create1" => Self::Epoll,
+            "socket" => Self::Socket,
+            "bind" => Self::Bind,
+            "listen" => Self::Listen,
+            "getsockname" => Self::OwnAddress,
+            "getpeername" => Self::PeerAddress,
+            "setsockopt" => Self::SetOption,
+            "shutdown" => Self::Shutdown,
+            "unshare" | "setns" => Self::Namespace,
             "accept" | "accept4" => Self::Accept,
             "connect" => Self::Connect,
             "ioctl" => Self::Ioctl,
@@ -177,6 +201,8 @@ pub(crate) enum Fault {
     Signal,
     /// There was nothing to wait for: the value of a futex had changed, a descriptor does not block.
     Again,
+    /// It goes on without the caller: `EINPROGRESS` in connect(2).
+    InProgress,
     /// Anything else.
     Other,
 }
@@ -187,6 +213,7 @@ impl Fault {
             "ETIMEDOUT" => Self::Timeout,
             "EINTR" => Self::Signal,
             "EAGAIN" => Self::Again,
+            "EINPROGRESS" => Self::InProgress,
             _ if errno.starts_with("ERESTART") => Self::Signal,
             _ => Self::Other,
         }

@@ -153,7 +153,9 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         };
         let holders = world.tables.tasks_that_hold(peer);
         let own = |&holder: &u32| world.task(holder).is_some_and(|one| one.table == task.table);
-        let known = end.kind != Kind::Foreign && other.kind != Kind::Foreign;
+        // A connect waits until who listens has room in its queue.
+        let known = end.kind.shows_peer() && other.kind.shows_peer()
+            || end.kind == Kind::Listening && !take;
         found.shown &= known;
         found.all &= known && !end.unsure && !other.unsure;
         // With such a pipe a handler of signals wakes its own process.
@@ -162,15 +164,21 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         found.all &= !(held_by_itself && other.nonblocking);
         // Without a holder the call returns at once.
         found.woken |= holders.is_empty();
+        let (from, to) = if take { (other, end) } else { (end, other) };
+        found.woken |= from.gives_no_more() || to.takes_no_more();
         let acts: &Acts = if take { &other.gave } else { &other.took };
         found.woken |= acts.any_since(since);
-        if take && matches!(end.kind, Kind::Pipe | Kind::Pair) {
+        if take && matches!(end.kind, Kind::Pipe | Kind::Pair | Kind::Connection) {
             found.woken |= other.given > end.taken;
         }
         found.certain &= known;
         let gives = |holder: &u32| !take || other.givers.contains(holder);
         found.likely.extend(holders.iter().copied().filter(|one| !own(one) || gives(one)));
         found.tasks.extend(holders);
+        // Whoever holds a socket can end all calls on it: shutdown(2).
+        if matches!(end.kind, Kind::Pair | Kind::Connection) {
+            found.tasks.extend(world.tables.tasks_that_hold(ofd));
+        }
     }
     found.likely.retain(|&one| one != number);
     found

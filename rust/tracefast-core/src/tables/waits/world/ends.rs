@@ -1,9 +1,11 @@
 //! Ends of pipes and socket pairs, and what else descriptors lead to that tasks wait for.
 
 use crate::hash::HashMap;
+use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::wait::On;
 use crate::tables::waits::world::acts::{Act, Acts};
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::sockets::{Socket, Sockets};
 
 /// Tasks that gave through an end which are remembered.
 const MOST_GIVERS: usize = 64;
@@ -18,8 +20,21 @@ pub(crate) enum Kind {
     Epoll,
     /// A file with a lock.
     File,
+    /// A stream socket: connected to nobody whom the log shows, or the log does not prove to whom.
+    Socket,
+    /// One that listens; it is its own peer.
+    Listening,
+    /// One of whose connection the log shows both ends.
+    Connection,
     /// A pipe or socket that is older than the log, or comes from elsewhere.
     Foreign,
+}
+
+impl Kind {
+    /// Whether the log proves what the other end is.
+    pub(crate) fn shows_peer(self) -> bool {
+        !matches!(self, Self::Foreign | Self::Socket | Self::Listening)
+    }
 }
 
 /// An end, or what has only one.
@@ -49,6 +64,10 @@ pub(crate) struct End {
     pub(crate) watched: Vec<Ofd>,
     /// It watches what is not known.
     pub(crate) watches_others: bool,
+    /// The epoll sets that watch it.
+    pub(crate) watched_by: Vec<Ofd>,
+    /// What only a socket has.
+    pub(crate) socket: Option<Box<Socket>>,
 }
 
 impl End {
@@ -68,7 +87,30 @@ impl End {
             lost: None,
             watched: Vec::new(),
             watches_others: false,
+            watched_by: Vec::new(),
+            socket: None,
         }
+    }
+
+    /// A socket that a call on `line` made.
+    pub(crate) fn socket(socket: Socket, line: u64) -> Self {
+        Self { socket: Some(Box::new(socket)), ..Self::new(Kind::Socket, None, line) }
+    }
+
+    /// How long a call on it may wait to take or to give: `SO_RCVTIMEO`, `SO_SNDTIMEO` in socket(7).
+    pub(crate) fn limit(&self, take: bool) -> Limit {
+        let socket = self.socket.as_deref();
+        socket.map_or(Limit::None, |socket| if take { socket.takes_for } else { socket.gives_for })
+    }
+
+    /// Calls that take from it return at once, as those that give to the other end fail.
+    pub(crate) fn takes_no_more(&self) -> bool {
+        self.socket.as_deref().is_some_and(|socket| socket.shut_take)
+    }
+
+    /// Calls that give to it fail, as those that take from the other end return at once.
+    pub(crate) fn gives_no_more(&self) -> bool {
+        self.socket.as_deref().is_some_and(|socket| socket.shut_give)
     }
 
     pub(crate) fn on(&self) -> On {
@@ -80,7 +122,9 @@ impl End {
             Kind::Epoll => On::Other,
             Kind::File => On::Disk,
             Kind::Foreign if named_pipe() => On::Pipe,
-            Kind::Pair | Kind::Foreign => On::Socket,
+            Kind::Pair | Kind::Socket | Kind::Listening | Kind::Connection | Kind::Foreign => {
+                On::Socket
+            }
         }
     }
 
@@ -101,25 +145,26 @@ impl End {
 /// All ends.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ends {
-    ends: HashMap<Ofd, End>,
+    all: HashMap<Ofd, End>,
     /// Ends of what is older than the log, by source and file.
     foreign: HashMap<(u32, u64), Vec<Ofd>>,
     /// Some are files with locks.
     files: bool,
+    pub(crate) sockets: Sockets,
 }
 
 impl Ends {
     pub(crate) fn get(&self, ofd: Ofd) -> Option<&End> {
-        self.ends.get(&ofd)
+        self.all.get(&ofd)
     }
 
     pub(crate) fn get_mut(&mut self, ofd: Ofd) -> Option<&mut End> {
-        self.ends.get_mut(&ofd)
+        self.all.get_mut(&ofd)
     }
 
     pub(crate) fn insert(&mut self, ofd: Ofd, end: End) {
         self.files |= end.kind == Kind::File;
-        self.ends.insert(ofd, end);
+        self.all.insert(ofd, end);
     }
 
     /// Whether a file had a lock, so that its descriptions are among the ends.
@@ -128,17 +173,26 @@ impl Ends {
     }
 
     /// An end that the log did not see made; two with one file are each other's peers.
-    pub(crate) fn foreign(&mut self, ofd: Ofd, file: Option<u64>, name: Option<&str>, line: u64) {
-        if self.ends.contains_key(&ofd) {
+    pub(crate) fn foreign(
+        &mut self,
+        ofd: Ofd,
+        (file, is_socket): (Option<u64>, bool),
+        name: Option<&str>,
+        line: u64,
+    ) {
+        if self.all.contains_key(&ofd) {
             return;
         }
         let mut end = End::new(Kind::Foreign, None, line);
         end.name = name.map(Into::into);
         end.unsure = true;
-        if let Some(file) = file {
+        // The ends of a pipe are one file, those of a connection are two.
+        if is_socket {
+            end.socket = Some(Box::default());
+        } else if let Some(file) = file {
             let known = self.foreign.entry((ofd.0, file)).or_default();
             end.peer = known.last().copied();
-            if let Some(peer) = end.peer.and_then(|peer| self.ends.get_mut(&peer)) {
+            if let Some(peer) = end.peer.and_then(|peer| self.all.get_mut(&peer)) {
                 peer.peer = Some(ofd);
             }
             known.push(ofd);
@@ -146,11 +200,27 @@ impl Ends {
                 known.remove(0);
             }
         }
-        self.ends.insert(ofd, end);
+        self.all.insert(ofd, end);
     }
 
     pub(crate) fn remove(&mut self, ofd: Ofd) {
-        self.ends.remove(&ofd);
+        self.forget(ofd);
+        self.all.remove(&ofd);
+    }
+
+    /// Nobody holds an end any more: epoll sets no longer watch it (epoll(7)), and its names may
+    /// become those of another one.
+    pub(crate) fn forget(&mut self, ofd: Ofd) {
+        let Some(end) = self.all.get_mut(&ofd) else { return };
+        let sets = std::mem::take(&mut end.watched_by);
+        if let Some(socket) = end.socket.as_deref_mut() {
+            self.sockets.forget(ofd, socket);
+        }
+        for set in sets {
+            if let Some(set) = self.all.get_mut(&set) {
+                set.watched.retain(|&one| one != ofd);
+            }
+        }
     }
 
     /// Where a task that waits to take from `ofd` gets its data from.

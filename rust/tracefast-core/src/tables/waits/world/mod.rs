@@ -4,5 +4,6 @@ pub(crate) mod acts;
 pub(crate) mod descriptors;
 pub(crate) mod ends;
 pub(crate) mod locks;
+pub(crate) mod sockets;
 pub(crate) mod spaces;
 pub(crate) mod tasks;

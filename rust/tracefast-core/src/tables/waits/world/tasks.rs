@@ -297,6 +297,7 @@ impl World {
             if !self.locks.is_empty() {
                 self.locks.release_all(Owner::Description(ofd), act);
             }
+            self.ends.forget(ofd);
             let Some(end) = self.ends.get_mut(ofd) else { continue };
             end.gave.push(act);
             end.took.push(act);
