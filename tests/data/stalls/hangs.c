@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -272,6 +274,50 @@ static void file_into_pipe(void) {
     wait(0);
 }
 
+static int f, g;
+static long futex(int *at, int op, int value, long other, int *second, unsigned mask) {
+    return syscall(SYS_futex, at, op | FUTEX_PRIVATE_FLAG, value, other, second, mask);
+}
+static void *await(void *mask) {
+    futex(&f, FUTEX_WAIT_BITSET, 0, 0, 0, (intptr_t)mask);
+    return 0;
+}
+static pthread_t awaiting(intptr_t mask) {
+    pthread_t t;
+    pthread_create(&t, 0, await, (void *)mask), pause_ms(20);
+    return t;
+}
+/* A thread that is moved to a second futex, and woken there. */
+static void requeued(void) {
+    pthread_t t = awaiting(-1);
+    futex(&f, FUTEX_CMP_REQUEUE, 0, 1, &g, 0), pause_ms(20);
+    futex(&f, FUTEX_WAKE, 1, 0, 0, 0), futex(&g, FUTEX_WAKE, 1, 0, 0, 0), pthread_join(t, 0);
+}
+/* The same, but nobody wakes it. */
+static void requeued_for_ever(void) {
+    awaiting(-1);
+    futex(&f, FUTEX_CMP_REQUEUE, 0, 1, &g, 0), pause_ms(20), await((void *)-1);
+}
+/* Two threads on one futex, and one is woken after the other. */
+static void bits(void) {
+    pthread_t t = awaiting(1), u = awaiting(2);
+    futex(&f, FUTEX_WAKE_BITSET, 9, 0, 0, 2), pause_ms(20), futex(&f, FUTEX_WAKE_BITSET, 9, 0, 0, 1);
+    pthread_join(t, 0), pthread_join(u, 0);
+}
+/* One call that wakes on two futexes. */
+static void wake_both(void) {
+    pthread_t t = awaiting(-1);
+    futex(&g, FUTEX_WAKE_OP, 1, 1, &f, FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_EQ, 0)), pthread_join(t, 0);
+}
+/* A lock whose owner the kernel knows. */
+static void inherited_priority(void) {
+    pthread_t t;
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind), pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&one, &kind), pthread_create(&t, 0, hold, (void *)60), pause_ms(20);
+    pthread_mutex_lock(&one), pthread_mutex_unlock(&one), pthread_join(t, 0);
+}
+
 #define RUN(name) if (strcmp(argv[1], #name) == 0) name()
 int main(int argc, char **argv) {
     (void)argc;
@@ -281,4 +327,5 @@ int main(int argc, char **argv) {
     RUN(contended_lock); RUN(two_locks); RUN(two_locks_of_three); RUN(poll_again); RUN(server);
     RUN(own_handler); RUN(tcp_cycle); RUN(tcp_unnamed); RUN(tcp_limit); RUN(tcp_half_closed);
     RUN(unix_own); RUN(unix_cycle); RUN(unix_talk); RUN(unix_full); RUN(file_into_pipe);
+    RUN(requeued); RUN(requeued_for_ever); RUN(bits); RUN(wake_both); RUN(inherited_priority);
 }

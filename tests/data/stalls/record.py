@@ -15,13 +15,23 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEALTHY = {
     *("talking_pipes", "drained_pipe", "posted", "flock_in_turn", "contended_lock"),
-    *("tcp_half_closed", "unix_talk", "file_into_pipe"),
+    *("tcp_half_closed", "unix_talk", "file_into_pipe", "requeued", "bits", "wake_both"),
+    "inherited_priority",
 }
 HANGING = {
     *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),
     *("flock_cycle", "held_lock", "record_locks", "vfork_child", "lock_at_fork", "two_locks"),
     *("two_locks_of_three", "poll_again", "server", "own_handler"),
-    *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_own", "unix_cycle", "unix_full"),
+    *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_cycle", "unix_full"),
+    "requeued_for_ever",
+}
+# Recorded with -yy.
+NAMED = {
+    "names": "lock_at_fork",
+    "tcp_names": "tcp_cycle",
+    "unix_names": "unix_cycle",
+    "unix_own": "unix_own",
+    "unix_talk_names": "unix_talk",
 }
 STRACE = ["strace", "-f", "-ttt", "-T"]
 
@@ -72,7 +82,8 @@ def main():
         for name in sorted(HEALTHY | HANGING):
             record(name, [hangs, name], folder, ends=name in HEALTHY)
         record("openmp_fork", [openmp], folder, ends=False)
-        record("names", [hangs, "lock_at_fork"], folder, ends=False, options=["-yy"])
+        for name, program in NAMED.items():
+            record(name, [hangs, program], folder, ends=program in HEALTHY, options=["-yy"])
         record("signalled", [hangs, "full_pipe"], folder, ends=False, number=signal.SIGINT)
         attach("attached", [hangs, "two_locks"], folder)
         python = Path(sys.executable).resolve()

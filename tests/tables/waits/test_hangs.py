@@ -70,6 +70,8 @@ HANGS = {
     "tcp_limit": [],
     # The name may be that of another socket when the queue has room.
     "unix_full": [],
+    # A wake on the futex to which it was moved would end it.
+    "requeued_for_ever": [],
     # The log does not show where the memory comes from.
     "attached": [("futex", "likely-deadlock", "private-futex", None)] * 2,
     # A thread lives that could unlock both.

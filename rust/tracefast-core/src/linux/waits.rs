@@ -6,8 +6,9 @@
 //! Those take microseconds otherwise, also under a tracer, so they waited if they took a
 //! millisecond ([`LONG_NS`]).
 
+use crate::events::vocabulary::{FileType, Op};
 use crate::linux::devices::is_stream_device;
-use crate::linux::syscalls::{Classes, classes_of};
+use crate::linux::syscalls::{Classes, by_name, classes_of, shape};
 
 /// Calls that seldom wait have waited if they took so long, in nanoseconds.
 pub(crate) const LONG_NS: i64 = 1_000_000;
@@ -21,6 +22,8 @@ pub(crate) enum CallTime {
     Takes,
     /// It gives data away: it has to wait if whoever takes it is slow.
     Gives,
+    /// It moves data from one descriptor to another, and may have to wait for both: sendfile(2).
+    Transfers,
     /// It writes to the disk.
     Moves,
     /// It may ask for a lock, and waits if somebody has it: `F_SETLKW` in fcntl(2).
@@ -37,8 +40,10 @@ impl CallTime {
         let classes = classes_of(name.as_bytes());
         if classes.has(Classes::WAITS.and(Classes::RECEIVES)) {
             Self::Waits
-        } else if classes.has(Classes::READS.and(Classes::TRANSFERS)) {
+        } else if classes.has(Classes::READS) {
             Self::Takes
+        } else if classes.has(Classes::TRANSFERS) {
+            Self::Transfers
         } else if classes.has(Classes::WRITES.and(Classes::SENDS)) {
             Self::Gives
         } else if classes.has(MOVES) {
@@ -53,6 +58,12 @@ impl CallTime {
     }
 }
 
+/// Whether a call makes pipes or sockets.
+pub(crate) fn makes_stream(name: &str) -> bool {
+    let shape = shape(by_name(name.as_bytes()));
+    shape.op == Op::OpenPair || shape.makes == Some(FileType::Socket)
+}
+
 const MOVES: Classes = Classes::SYNCS.and(Classes::AIO);
 
 /// Who gives what is taken from a descriptor.
@@ -64,6 +75,8 @@ pub(crate) enum Giver {
     Device,
     /// A file, a disk, memory: the data is there.
     Storage,
+    /// The same, but it goes to a descriptor whose other end somebody takes it from.
+    StorageToSomebody,
     /// The log does not say.
     Unknown,
 }
@@ -114,12 +127,24 @@ impl Giver {
     }
 }
 
+impl Giver {
+    /// Of a call that takes from `self` and gives to a descriptor whose other end is `taker`.
+    #[must_use]
+    pub(crate) fn to(self, taker: Self) -> Self {
+        match (self, taker) {
+            (Self::Somebody, _) => Self::Somebody,
+            (_, Self::Somebody) => Self::StorageToSomebody,
+            (giver, _) => giver,
+        }
+    }
+}
+
 impl CallTime {
     /// Whether it matters who is at the other end of the descriptor, for a call that took `ns`.
     #[inline]
     pub(crate) fn asks_for_giver(self, ns: Option<i64>) -> bool {
         match self {
-            Self::Takes => true,
+            Self::Takes | Self::Transfers => true,
             Self::Gives | Self::Opens => is_long(ns),
             Self::Waits | Self::Moves | Self::Locks | Self::Works => false,
         }
@@ -130,11 +155,15 @@ impl CallTime {
     #[inline]
     pub(crate) fn waits_for(self, giver: Giver, ns: Option<i64>) -> Option<bool> {
         match (self, giver) {
-            (Self::Waits, _) | (Self::Takes, Giver::Somebody) => Some(true),
-            (Self::Gives | Self::Opens, Giver::Somebody) | (Self::Locks, _) => Some(is_long(ns)),
+            (Self::Waits, _) | (Self::Takes | Self::Transfers, Giver::Somebody) => Some(true),
+            (Self::Gives | Self::Opens, Giver::Somebody)
+            | (Self::Transfers, Giver::StorageToSomebody)
+            | (Self::Locks, _) => Some(is_long(ns)),
             (Self::Moves | Self::Works | Self::Gives | Self::Opens, _)
-            | (Self::Takes, Giver::Storage) => Some(false),
-            (Self::Takes, Giver::Unknown | Giver::Device) => None,
+            | (Self::Takes | Self::Transfers, Giver::Storage | Giver::StorageToSomebody) => {
+                Some(false)
+            }
+            (Self::Takes | Self::Transfers, Giver::Unknown | Giver::Device) => None,
         }
     }
 }
@@ -227,6 +256,17 @@ mod tests {
             assert_eq!(call.waits_for(giver, Some(LONG_NS - 1)), Some(false), "{name}");
             assert_eq!(call.waits_for(giver, None), Some(false), "{name}");
         }
+    }
+
+    #[test]
+    fn a_file_into_a_full_pipe_waits_for_its_reader() {
+        let call = CallTime::from_name("sendfile");
+        let file = Giver::Storage.to(Giver::Somebody);
+        assert_eq!(spent(call, file, Some(LONG_NS)), Time::Wait);
+        assert_eq!(spent(call, file, Some(LONG_NS - 1)), Time::Io);
+        assert_eq!(spent(call, Giver::Storage.to(Giver::Storage), Some(LONG_NS)), Time::Io);
+        assert_eq!(spent(call, Giver::Somebody.to(Giver::Storage), Some(700)), Time::Wait);
+        assert!(makes_stream("pipe2") && makes_stream("accept4") && !makes_stream("openat"));
     }
 
     #[test]

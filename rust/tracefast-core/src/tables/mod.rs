@@ -12,6 +12,7 @@ pub(crate) mod packed;
 pub(crate) mod process_tracking;
 pub mod processes;
 pub(crate) mod ranges;
+pub(crate) mod streams;
 pub mod syscalls;
 pub(crate) mod table_builder;
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The fold: events in order to processes, and what each of their tasks did.
 
 use arrow_array::RecordBatch;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_schema::ArrowError;
 
-use crate::linux::waits::{Giver, spent};
+use crate::linux::waits::{CallTime, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process_tracking::group;
@@ -13,6 +13,7 @@ use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::processes::table;
 use crate::tables::processes::word_classes::Meaning;
 use crate::tables::processes::work::Work;
+use crate::tables::streams::Streams;
 
 /// The processes so far.
 ///
@@ -29,6 +30,7 @@ pub struct Processes {
     pub(crate) tracker: Tracker,
     /// What each task did.
     pub(crate) work: Vec<Work>,
+    streams: Streams,
 }
 
 event_columns! {
@@ -36,6 +38,8 @@ event_columns! {
         dur: Numbers<Int64Type> = "dur_ns",
         name: Words<Meaning> = "name",
         path: Text = "path",
+        path2: Text = "path2",
+        ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
         file_type: Words<Giver> = "file_type",
         bytes: Numbers<Int64Type> = "bytes",
     }
@@ -62,7 +66,12 @@ impl RowFold for Processes {
         if kind == RowKind::Call {
             work.calls += 1;
             let dur = columns.dur.get(row);
-            let giver = if meaning.spent.asks_for_giver(dur) {
+            let source = self.tracker.tasks.get(number as usize).map_or(0, |task| task.source);
+            let ofd = |which: usize| columns.ofd.get(which).and_then(|ofd| ofd.get(row));
+            if meaning.makes_stream {
+                self.streams.made(source, [ofd(0), ofd(1)]);
+            }
+            let mut giver = if meaning.spent.asks_for_giver(dur) {
                 columns
                     .file_type
                     .get(row, Giver::from_file_type)
@@ -71,6 +80,9 @@ impl RowFold for Processes {
             } else {
                 Giver::Unknown
             };
+            if meaning.spent == CallTime::Transfers {
+                giver = giver.to(self.streams.taker(source, ofd(1), columns.path2.get(row)));
+            }
             work.spend(spent(meaning.spent, giver, dur), dur);
         }
         let bytes = columns.bytes.get(row).unwrap_or(0).max(0);

@@ -12,6 +12,8 @@ pub(crate) struct Meaning {
     pub(crate) writes: bool,
     /// What its time is spent on.
     pub(crate) spent: waits::CallTime,
+    /// It makes pipes or sockets.
+    pub(crate) makes_stream: bool,
 }
 
 impl Meaning {
@@ -22,6 +24,7 @@ impl Meaning {
             reads: transfers || classes.has(Classes::READS.and(Classes::RECEIVES)),
             writes: transfers || classes.has(Classes::WRITES.and(Classes::SENDS)),
             spent: waits::CallTime::from_name(word),
+            makes_stream: waits::makes_stream(word),
         }
     }
 }

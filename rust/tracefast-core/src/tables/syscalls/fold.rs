@@ -1,17 +1,18 @@
 //! The fold: events in order to rows of the table.
 
 use arrow_array::RecordBatch;
-use arrow_array::types::{Int64Type, TimestampNanosecondType};
+use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt32Type};
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
-use crate::linux::waits::Giver;
+use crate::linux::waits::{CallTime, Giver};
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
 use crate::tables::process_tracking::group;
 use crate::tables::process_tracking::programs::{self, Programs};
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
+use crate::tables::streams::Streams;
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::row::{CallFacts, Entry};
 use crate::tables::syscalls::table::{self, Row};
@@ -40,6 +41,7 @@ pub struct Syscalls {
     taskless: HashMap<(u32, Option<i32>), Vec<u32>>,
     /// By source, the time of the last event or end of a call.
     last: Vec<i64>,
+    streams: Streams,
 }
 
 event_columns! {
@@ -52,6 +54,8 @@ event_columns! {
         errno: Words<Fault> = "errno",
         status: Words<End> = "status",
         path: Text = "path",
+        path2: Text = "path2",
+        ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
         file_type: Words<Giver> = "file_type",
         bytes: Numbers<Int64Type> = "bytes",
         source: Words<u32> = "source",
@@ -72,6 +76,7 @@ impl Syscalls {
             index: Vec::new(),
             taskless: HashMap::default(),
             last: Vec::new(),
+            streams: Streams::default(),
         }
     }
 }
@@ -150,7 +155,13 @@ impl RowFold for Syscalls {
         }
         let fault = columns.errno.get(row, Fault::from_errno);
         let asks = meaning.time.asks_for_giver(dur);
-        let giver = if asks { giver(columns, row) } else { Giver::Unknown };
+        let mut giver = if asks { giver(columns, row) } else { Giver::Unknown };
+        let ofd = |which: usize| columns.ofd.get(which).and_then(|ofd| ofd.get(row));
+        if meaning.makes_stream {
+            self.streams.made(source, [ofd(0), ofd(1)]);
+        } else if meaning.time == CallTime::Transfers {
+            giver = giver.to(self.streams.taker(source, ofd(1), columns.path2.get(row)));
+        }
         let call = CallFacts { meaning, ts, dur, end, fault, giver, bytes: columns.bytes.get(row) };
         let names = match (tasks, task) {
             (Some(tasks), None) => self.taskless.entry((source, tasks.pid.get(row))).or_default(),
@@ -169,7 +180,7 @@ impl RowFold for Syscalls {
 
     /// The table, the largest sum of durations first.
     fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let Self { by, sources, names, tracker, mut entries, index, taskless, last } = self;
+        let Self { by, sources, names, tracker, mut entries, index, taskless, last, .. } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let ends: HashMap<Option<&str>, i64> =
             (0..).zip(&last).map(|(number, &last)| (source(number), last)).collect();

@@ -80,11 +80,18 @@ pub(crate) struct Meaning {
     pub(crate) name: u32,
     pub(crate) time: waits::CallTime,
     pub(crate) role: Role,
+    /// It makes pipes or sockets.
+    pub(crate) makes_stream: bool,
 }
 
 impl Meaning {
     pub(crate) fn from_name(word: &str, name: u32) -> Self {
-        Self { name, time: waits::CallTime::from_name(word), role: Role::from_name(word) }
+        Self {
+            name,
+            time: waits::CallTime::from_name(word),
+            role: Role::from_name(word),
+            makes_stream: waits::makes_stream(word),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use crate::tables::waits::world::wakes::ANY;
 use crate::text::escape::unescape_raw;
 use crate::text::number;
 
@@ -207,6 +208,8 @@ pub(crate) enum FutexOp {
     Requeue,
     /// Wakes some on each of two futexes.
     WakeBoth,
+    /// Gives a lock to who waits for it.
+    Unlock,
     Other,
 }
 
@@ -221,29 +224,42 @@ pub(crate) struct FutexCall {
     pub(crate) private: bool,
     /// The value that a waiter expects.
     pub(crate) value: i64,
+    /// It is for those with one of these bits.
+    pub(crate) mask: u32,
     pub(crate) limit: Limit,
 }
 
 const FUTEX_PRIVATE: i64 = 128;
 const FUTEX_COMMAND: i64 = 127;
+const FUTEX_WAIT_BITSET: i64 = 9;
+const FUTEX_WAKE_BITSET: i64 = 10;
 
 impl FutexCall {
     pub(crate) fn parse(arguments: Arguments<'_>) -> Option<Self> {
         let address = arguments.number(0)? as u64;
         let op = arguments.at(1)?;
-        let (op, absolute, private) = if let Some(word) = op.strip_prefix("FUTEX_") {
+        let (op, absolute, private, bits, locks) = if let Some(word) = op.strip_prefix("FUTEX_") {
             let word = word.split('|').next().unwrap_or_default();
             let plain = word.strip_suffix("_PRIVATE");
             let (op, absolute) = by_name(plain.unwrap_or(word));
-            (op, absolute, plain.is_some())
+            (op, absolute, plain.is_some(), word.contains("BITSET"), word.starts_with("LOCK_PI"))
         } else {
             let code = arguments.value(op)?;
             let (op, absolute) = by_number(code & FUTEX_COMMAND);
-            (op, absolute, code & FUTEX_PRIVATE != 0)
+            let bits = matches!(code & FUTEX_COMMAND, FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET);
+            (op, absolute, code & FUTEX_PRIVATE != 0, bits, false)
         };
         let value = arguments.number(2).unwrap_or(0);
+        // strace leaves out the arguments that an operation does not use.
+        let (at_time, at_mask) = match op {
+            _ if arguments.ftrace => (3, 5),
+            FutexOp::Wait if locks => (2, 4),
+            FutexOp::Wait => (3, 4),
+            _ => (3, 3),
+        };
+        let mask = arguments.number(at_mask).filter(|_| bits).map_or(ANY, |mask| mask as u32);
         let limit = match op {
-            FutexOp::Wait => match arguments.time(3) {
+            FutexOp::Wait => match arguments.time(at_time) {
                 Limit::For(ns) if absolute => Limit::Until(ns),
                 limit => limit,
             },
@@ -253,7 +269,7 @@ impl FutexCall {
             FutexOp::Requeue | FutexOp::WakeBoth => arguments.number(4).unwrap_or(0) as u64,
             _ => 0,
         };
-        Some(Self { address, second, op, private, value, limit })
+        Some(Self { address, second, op, private, value, mask, limit })
     }
 }
 
@@ -262,7 +278,8 @@ fn by_name(word: &str) -> (FutexOp, bool) {
     match word {
         "WAIT" => (FutexOp::Wait, false),
         "WAIT_BITSET" | "LOCK_PI" | "LOCK_PI2" | "WAIT_REQUEUE_PI" => (FutexOp::Wait, true),
-        "WAKE" | "WAKE_BITSET" | "UNLOCK_PI" => (FutexOp::Wake, false),
+        "WAKE" | "WAKE_BITSET" => (FutexOp::Wake, false),
+        "UNLOCK_PI" => (FutexOp::Unlock, false),
         "REQUEUE" | "CMP_REQUEUE" | "CMP_REQUEUE_PI" => (FutexOp::Requeue, false),
         "WAKE_OP" => (FutexOp::WakeBoth, false),
         _ => (FutexOp::Other, false),
@@ -390,6 +407,7 @@ mod tests {
             op: FutexOp::Wait,
             private: true,
             value: 2,
+            mask: ANY,
             limit: Limit::None,
         };
         for arguments in [
@@ -410,6 +428,18 @@ mod tests {
         let requeue = call("0x7, FUTEX_CMP_REQUEUE_PRIVATE, 1, 2147483647, 0x9, 3");
         assert_eq!((requeue.op, requeue.second), (FutexOp::Requeue, 9));
         assert_eq!(call("0x7, FUTEX_WAKE, 1").op, FutexOp::Wake);
+        let bits = call("0x7, FUTEX_WAKE_BITSET_PRIVATE, 1, 0x2");
+        assert_eq!((bits.op, bits.mask), (FutexOp::Wake, 2));
+        assert_eq!(FutexCall::parse(ftrace("7, 8a, 1, 0, 0, 2")).map(|call| call.mask), Some(2));
+        assert_eq!(call("0x7, FUTEX_WAIT_BITSET, 1, NULL, 0x4").mask, 4);
+        assert_eq!(call("0x7, FUTEX_WAIT_BITSET, 1, NULL, FUTEX_BITSET_MATCH_ANY").mask, ANY);
+        assert_eq!(call("0x7, FUTEX_LOCK_PI_PRIVATE, NULL").limit, Limit::None);
+        let until = "0x7, FUTEX_LOCK_PI_PRIVATE, {tv_sec=1, tv_nsec=5}";
+        assert_eq!(call(until).limit, Limit::Until(1_000_000_005));
+        let both = call("0x7, FUTEX_WAKE_OP_PRIVATE, 1, 1, 0x9, FUTEX_OP_SET<<28|0<<12|0x4000001");
+        assert_eq!((both.op, both.second), (FutexOp::WakeBoth, 9));
+        let unlock = call("0x7, FUTEX_UNLOCK_PI_PRIVATE");
+        assert_eq!((unlock.op, unlock.private), (FutexOp::Unlock, true));
         assert_eq!(FutexCall::parse(strace("0x7")), None);
     }
 

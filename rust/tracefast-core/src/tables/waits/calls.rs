@@ -188,7 +188,10 @@ impl Waits {
             Act::Give => self.descriptor(columns, at, false),
             Act::Transfer => {
                 let source = self.descriptor(columns, at, true);
-                source.or_else(|| self.second_descriptor(columns, at))
+                match (source, self.second_descriptor(columns, at)) {
+                    (Some(source), Some(output)) => Some(either(source, output)),
+                    (source, output) => source.or(output),
+                }
             }
             Act::Collect => {
                 let pid = match (self.tracker.row_name(at.name), arguments.at(0)?) {
@@ -287,8 +290,9 @@ impl Waits {
             space.used(call.address, at.task, at.line);
         }
         let key = self.world.futex(at.task, call.address, call.private)?;
-        let (address, private, value) = (call.address, call.private, call.value);
-        let mut waiting = Waiting::new(Target::Futex { key, address, private, value }, On::Futex);
+        let FutexCall { address, private, value, mask, .. } = call;
+        let target = Target::Futex { key, address, private, value, mask };
+        let mut waiting = Waiting::new(target, On::Futex);
         waiting.limit = call.limit;
         waiting.object = Some(match key {
             FutexKey::Private(..) => {
@@ -524,6 +528,25 @@ impl Waits {
             Ended::Timeout => {}
             _ => task.series = None,
         }
+    }
+}
+
+/// A call that waits for one of two things.
+fn either(mut one: Waiting, other: Waiting) -> Waiting {
+    match (&mut one.target, other.target) {
+        (Target::Ends { ends, others }, Target::Ends { ends: more, others: and }) => {
+            ends.extend(more);
+            *others |= and;
+            let objects = [one.object.take(), other.object].into_iter().flatten();
+            one.object = Some(objects.collect::<Vec<_>>().join(", "));
+            one
+        }
+        // What it takes from may be a file.
+        (_, Target::Ends { ends, .. }) => {
+            let target = Target::Ends { ends, others: true };
+            Waiting { target, on: other.on, object: other.object, limit: other.limit, fd: other.fd }
+        }
+        _ => one,
     }
 }
 

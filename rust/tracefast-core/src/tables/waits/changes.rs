@@ -9,6 +9,8 @@ use crate::tables::waits::world::acts::Act as Done;
 use crate::tables::waits::world::descriptors::{Descriptor, Ofd};
 use crate::tables::waits::world::ends::{End, Kind};
 use crate::tables::waits::world::locks::{Lock, Owner};
+use crate::tables::waits::world::spaces::FutexKey;
+use crate::tables::waits::world::wakes::{ANY, Wake};
 
 impl Waits {
     /// A call that returned.
@@ -171,19 +173,34 @@ impl Waits {
         if let Some(space) = self.world.space_mut(at.task) {
             space.used(call.address, at.task, at.line);
         }
-        let wakes = !matches!(call.op, FutexOp::Wait | FutexOp::Other);
-        if !wakes || at.ret.is_none_or(|woken| woken < 1) {
-            return;
+        let ret = at.ret.unwrap_or(-1);
+        let woke = match call.op {
+            FutexOp::Wait | FutexOp::Other => false,
+            // It says only that it did not fail.
+            FutexOp::Unlock => ret == 0,
+            FutexOp::Wake | FutexOp::Requeue | FutexOp::WakeBoth => ret > 0,
+        };
+        let key = |address| self.world.futex(at.task, address, call.private);
+        let Some(key_of_first) = key(call.address).filter(|_| woke) else { return };
+        let second = key(call.second).filter(|_| call.second != 0);
+        let act = at.as_act();
+        let mut wake = Wake { act, mask: call.mask, sure: second.is_none(), moved: None };
+        if call.op == FutexOp::Requeue {
+            // It wakes some, up to its third argument, and moves others: both count.
+            wake.sure = true;
+            wake.moved = second.filter(|_| ret > call.value).map(|key| (key, call.value == 0));
         }
-        for address in [call.address, call.second] {
-            if address == 0 {
-                continue;
-            }
-            if let Some(key) = self.world.futex(at.task, address, call.private) {
-                self.world.woke(key, at.as_act());
-                self.late.woke(&mut self.rows, key, at.as_act());
-            }
+        self.woke(key_of_first, wake);
+        if let Some(key) = second {
+            // Who is moved there wakes nobody who waits there.
+            let mask = if call.op == FutexOp::Requeue { 0 } else { ANY };
+            self.woke(key, Wake { mask, moved: None, ..wake });
         }
+    }
+
+    fn woke(&mut self, key: FutexKey, wake: Wake) {
+        self.world.woke(key, wake);
+        self.late.woke(&mut self.rows, key, wake);
     }
 
     fn watches(&mut self, at: &At<'_>, table: u32, set: Option<Ofd>) {

@@ -12,6 +12,7 @@ use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::locks::LockedFile;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Target, World};
+use crate::tables::waits::world::wakes::{ANY, Wake};
 
 /// Waits that ended a moment ago, and whose ender has not yet shown itself.
 const MOST: usize = 64;
@@ -39,9 +40,11 @@ impl Late {
     }
 
     /// A futex was woken.
-    pub(crate) fn woke(&mut self, waits: &mut [Wait], key: FutexKey, act: acts::Act) {
-        self.ended(waits, act, |target| match target {
-            Target::Futex { key: one, .. } => (*one == key).then_some(true),
+    pub(crate) fn woke(&mut self, waits: &mut [Wait], key: FutexKey, wake: Wake) {
+        self.ended(waits, wake.act, |target| match *target {
+            Target::Futex { key: one, mask, .. } => {
+                (one == key && mask & wake.mask != 0).then_some(wake.sure && wake.moved.is_none())
+            }
             _ => None,
         });
     }
@@ -113,11 +116,12 @@ impl Waits {
         let ready = ready(result)
             .and_then(|fd| self.world.tables.descriptor(self.world.task(at.task)?.table, fd))
             .map(|descriptor| descriptor.ofd);
+        let mut moved_to = None;
         let waker = match &waiting.target {
-            Target::Futex { key, value, private, .. } => {
-                let by_wake =
-                    || self.world.wakes.get(key).and_then(|acts| acts.ender(at.task, from, to));
-                self.joined(at, *value, *private).or_else(by_wake)
+            &Target::Futex { key, value, private, mask, .. } => {
+                let (woken, last) = self.world.woken_by(key, (at.task, mask, from, to));
+                moved_to = (last != key).then_some(last);
+                self.joined(at, value, private).or(woken)
             }
             Target::Ends { ends, others } => {
                 self.giver(at.task, (ends, *others), ready, (from, to))
@@ -139,12 +143,15 @@ impl Waits {
                 }
             }
             None if open => {
-                let target = match (ready, &waiting.target) {
-                    (Some(ofd), Target::Ends { ends, others }) => {
+                let target = match (ready, moved_to, &waiting.target) {
+                    (_, Some(key), &Target::Futex { address, private, value, .. }) => {
+                        Target::Futex { key, address, private, value, mask: ANY }
+                    }
+                    (Some(ofd), _, Target::Ends { ends, others }) => {
                         let ends = ends.iter().copied().filter(|&(end, _)| end == ofd).collect();
                         Target::Ends { ends, others: *others }
                     }
-                    (_, target) => target.clone(),
+                    (_, _, target) => target.clone(),
                 };
                 self.late.push(LateWait { wait: number, target, from, to });
             }

@@ -7,3 +7,4 @@ pub(crate) mod locks;
 pub(crate) mod sockets;
 pub(crate) mod spaces;
 pub(crate) mod tasks;
+pub(crate) mod wakes;

@@ -3,17 +3,19 @@
 use crate::hash::HashMap;
 use crate::linux::clone::Kind as Birth;
 use crate::tables::waits::arguments::Limit;
-use crate::tables::waits::world::acts::{Act, Acts};
+use crate::tables::waits::wait::Waker;
+use crate::tables::waits::world::acts::Act;
 use crate::tables::waits::world::descriptors::{Ofd, Tables};
 use crate::tables::waits::world::ends::Ends;
 use crate::tables::waits::world::locks::{Lock, LockedFile, Locks, Owner};
 use crate::tables::waits::world::spaces::{FutexKey, Space, Twin};
+use crate::tables::waits::world::wakes::{ANY, Waited, Wake, Wakes};
 
 /// What a blocked task waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A wake of a futex.
-    Futex { key: FutexKey, address: u64, private: bool, value: i64 },
+    Futex { key: FutexKey, address: u64, private: bool, value: i64, mask: u32 },
     /// Data to take from some ends, or room to give: then `false`. `others`: and what is not known.
     Ends { ends: Vec<(Ofd, bool)>, others: bool },
     /// The end of a child: of this process id, or of any.
@@ -89,7 +91,7 @@ pub(crate) struct World {
     pub(crate) tables: Tables,
     pub(crate) ends: Ends,
     pub(crate) locks: Locks,
-    pub(crate) wakes: HashMap<FutexKey, Acts>,
+    pub(crate) wakes: HashMap<FutexKey, Wakes>,
     /// The task of each thread id, by source.
     pub(crate) by_tid: HashMap<(u32, i32), u32>,
     /// The paths of shared mappings.
@@ -313,11 +315,29 @@ impl World {
     }
 
     /// A futex was woken.
-    pub(crate) fn woke(&mut self, key: FutexKey, act: Act) {
+    pub(crate) fn woke(&mut self, key: FutexKey, wake: Wake) {
         if self.wakes.len() >= MOST_WAKES && !self.wakes.contains_key(&key) {
             self.wakes.clear();
         }
-        self.wakes.entry(key).or_default().push(act);
+        self.wakes.entry(key).or_default().push(wake);
+    }
+
+    /// Who woke a task that waited on a futex, and on which futex it waited in the end: who is moved
+    /// to another one is woken there.
+    pub(crate) fn woken_by(&self, key: FutexKey, waited: Waited) -> (Option<Waker>, FutexKey) {
+        let ender = |key: &FutexKey, waited| self.wakes.get(key)?.ender(waited);
+        let Some((waker, first)) = ender(&key, waited) else { return (None, key) };
+        let Some((other, all_moved)) = first.moved else { return (Some(waker), key) };
+        let (task, _, from, to) = waited;
+        let after = (task, ANY, from.max(first.act.ts), to);
+        match ender(&other, after) {
+            Some((there, _)) => {
+                let exact = there.exact && waker.exact && all_moved;
+                (Some(Waker { exact, ..there }), other)
+            }
+            None if all_moved => (None, other),
+            None => (Some(Waker { exact: false, ..waker }), other),
+        }
     }
 
     /// The last task that died with a shared mapping, and the line.
