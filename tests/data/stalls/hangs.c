@@ -5,8 +5,10 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char c;
@@ -317,6 +320,85 @@ static void inherited_priority(void) {
     pthread_mutex_init(&one, &kind), pthread_create(&t, 0, hold, (void *)60), pause_ms(20);
     pthread_mutex_lock(&one), pthread_mutex_unlock(&one), pthread_join(t, 0);
 }
+/* The first thread has ended, and the last one waits for what it holds. */
+static void *lock_one(void *nothing) { pthread_mutex_lock(&one); return nothing; }
+static void first_thread_ended(void) {
+    pthread_t t;
+    pthread_mutex_lock(&one), pthread_create(&t, 0, lock_one, 0), pause_ms(20), pthread_exit(0);
+}
+/* Two threads wait for the end of one another. */
+static pthread_t first;
+static void *join_first(void *nothing) { pthread_join(first, 0); return nothing; }
+static void joined_crosswise(void) {
+    pthread_t t;
+    first = pthread_self(), pthread_create(&t, 0, join_first, 0), pthread_join(t, 0);
+}
+/* A thread, and a child, that computes and will wake the first one. */
+static sem_t ready;
+static void compute(int seconds) {
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (now.tv_sec - from.tv_sec < seconds);
+}
+static void *compute_and_post(void *nothing) { compute(60), sem_post(&ready); return nothing; }
+static void busy_thread(void) {
+    pthread_t t;
+    sem_init(&ready, 0, 0), pthread_create(&t, 0, compute_and_post, 0), sem_wait(&ready);
+}
+static void busy_child(void) {
+    pipe(p);
+    if (fork() == 0) { compute(60), write(p[1], "x", 1), _exit(0); }
+    read(p[0], &c, 1);
+}
+/* A writer that opened the end once more by its name. */
+static void reopened(void) {
+    char name[] = "/proc/self/fd/x";
+    pipe(p), name[14] = '0' + p[1];
+    if (fork() == 0) { int again = open(name, O_WRONLY); close(p[0]), close(p[1]), pause_ms(60000), write(again, "x", 1), _exit(0); }
+    read(p[0], &c, 1);
+}
+/* A handler that wakes its process when its child ends, or when that sends a signal. */
+static void child_ends(void) {
+    pipe(p), signal(SIGCHLD, on_signal);
+    if (fork() == 0) { close(p[0]), close(p[1]), pause_ms(60000), _exit(0); }
+    read(p[0], &c, 1);
+}
+static void post(int number) { sem_post(&ready), (void)number; }
+static void told_by_signal(void) {
+    sem_init(&ready, 0, 0), signal(SIGUSR1, post);
+    if (fork() == 0) { pause_ms(60000), kill(getppid(), SIGUSR1), _exit(0); }
+    sem_wait(&ready);
+}
+/* A child that shares the descriptors of its parent, and gets those that are made later. */
+static char stack[1 << 14];
+static int write_late(void *nothing) { pause_ms(60000), write(4, "x", 1), (void)nothing; return 0; }
+static void shared_table(void) {
+    clone(write_late, stack + sizeof stack, CLONE_FILES | SIGCHLD, 0), pipe(p), read(p[0], &c, 1);
+}
+/* A program that was started by vfork and inherited the end. */
+static void started_writer(void) {
+    char *arguments[] = {"sleep", "60", 0}, *none[] = {0};
+    pid_t child;
+    pipe(p), posix_spawn(&child, "/bin/sleep", 0, 0, arguments, none), read(p[0], &c, 1);
+}
+/* A descriptor that was sent away. */
+static void sent_writer(void) {
+    char buffer[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec data = {&c, 1};
+    struct msghdr m = {0, 0, &data, 1, buffer, sizeof buffer, 0};
+    socketpair(AF_UNIX, SOCK_STREAM, 0, q);
+    if (fork() == 0) { recvmsg(q[1], &m, 0), pause_ms(60000), write(4, "x", 1), _exit(0); }
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&m);
+    rights->cmsg_level = SOL_SOCKET, rights->cmsg_type = SCM_RIGHTS, rights->cmsg_len = CMSG_LEN(sizeof(int));
+    pipe(p), memcpy(CMSG_DATA(rights), &p[1], sizeof(int)), sendmsg(q[0], &m, 0), read(p[0], &c, 1);
+}
+/* A writer with a copy of the end. */
+static void copied_writer(void) {
+    pipe(p);
+    if (fork() == 0) { int copy = fcntl(p[1], F_DUPFD, 10); close(p[1]), pause_ms(60000), write(copy, "x", 1), _exit(0); }
+    read(p[0], &c, 1);
+}
 
 #define RUN(name) if (strcmp(argv[1], #name) == 0) name()
 int main(int argc, char **argv) {
@@ -328,4 +410,7 @@ int main(int argc, char **argv) {
     RUN(own_handler); RUN(tcp_cycle); RUN(tcp_unnamed); RUN(tcp_limit); RUN(tcp_half_closed);
     RUN(unix_own); RUN(unix_cycle); RUN(unix_talk); RUN(unix_full); RUN(file_into_pipe);
     RUN(requeued); RUN(requeued_for_ever); RUN(bits); RUN(wake_both); RUN(inherited_priority);
+    RUN(first_thread_ended); RUN(joined_crosswise); RUN(busy_thread); RUN(busy_child);
+    RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(shared_table); RUN(started_writer);
+    RUN(sent_writer); RUN(copied_writer);
 }

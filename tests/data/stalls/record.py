@@ -1,4 +1,4 @@
-"""Record the logs in this folder: `python record.py`, with strace, gcc and zstd.
+"""Record the logs in this folder: `python record.py [NAME…]`, with strace, gcc and zstd.
 
 Programs that hang are killed after a second and a half. `attached` is one to which strace attached
 when it hung, `signalled` one that a SIGINT ended.
@@ -21,7 +21,9 @@ HEALTHY = {
 HANGING = {
     *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),
     *("flock_cycle", "held_lock", "record_locks", "vfork_child", "lock_at_fork", "two_locks"),
-    *("two_locks_of_three", "poll_again", "server", "own_handler"),
+    *("two_locks_of_three", "poll_again", "server", "own_handler", "first_thread_ended"),
+    *("joined_crosswise", "busy_thread", "busy_child", "reopened", "child_ends", "told_by_signal"),
+    *("shared_table", "started_writer", "sent_writer", "copied_writer"),
     *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_cycle", "unix_full"),
     "requeued_for_ever",
 }
@@ -33,10 +35,14 @@ NAMED = {
     "unix_own": "unix_own",
     "unix_talk_names": "unix_talk",
 }
+# All, if none is named.
+WANTED = set(sys.argv[1:])
 STRACE = ["strace", "-f", "-ttt", "-T"]
 
 
 def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
+    if WANTED and name not in WANTED:
+        return
     log = folder / name
     # The programs of a log are a group of their own, which ends together.
     run = subprocess.Popen([*STRACE, *options, "-o", log, *command], cwd=folder, process_group=0)
@@ -60,6 +66,8 @@ def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
 
 def attach(name, command, folder):
     """Attach to a program that hangs already, for as long as somebody looks."""
+    if WANTED and name not in WANTED:
+        return
     program = subprocess.Popen(command, cwd=folder, process_group=0)
     time.sleep(0.5)
     log = folder / name
@@ -84,6 +92,8 @@ def main():
         record("openmp_fork", [openmp], folder, ends=False)
         for name, program in NAMED.items():
             record(name, [hangs, program], folder, ends=program in HEALTHY, options=["-yy"])
+        for name in ("own_handler", "sent_writer", "copied_writer", "flock_cycle"):
+            record(f"{name}_raw", [hangs, name], folder, ends=False, options=["-X", "raw"])
         record("signalled", [hangs, "full_pipe"], folder, ends=False, number=signal.SIGINT)
         attach("attached", [hangs, "two_locks"], folder)
         python = Path(sys.executable).resolve()

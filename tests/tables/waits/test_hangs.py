@@ -74,11 +74,31 @@ HANGS = {
     "requeued_for_ever": [],
     # The log does not show where the memory comes from.
     "attached": [("futex", "likely-deadlock", "private-futex", None)] * 2,
+    "first_thread_ended": [("futex", "deadlock", "private-futex", None)],
+    "joined_crosswise": [("futex", "deadlock", "cycle", "futex")] * 2,
+    # Flags, commands and operations by their numbers.
+    "flock_cycle_raw": [("flock", "deadlock", "cycle", "flock")] * 2,
     # A thread lives that could unlock both.
     "two_locks_of_three": [],
     # Somebody may connect; a handler of signals may write.
     "server": [],
     "own_handler": [],
+    "own_handler_raw": [],
+    # Somebody computes or sleeps who will wake it; SIGKILL ended all of them at once.
+    "busy_thread": [],
+    "busy_child": [],
+    # A live process has the other end: by its name in /proc, by a table that it shares, because
+    # it started its program with it, because it got it in a message, by a copy.
+    "reopened": [],
+    "shared_table": [],
+    "started_writer": [],
+    "sent_writer": [],
+    "sent_writer_raw": [],
+    "copied_writer": [],
+    "copied_writer_raw": [],
+    # A handler of signals will wake it.
+    "child_ends": [],
+    "told_by_signal": [],
 }
 
 

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::events::vocabulary::clone_flags::{CLONE_THREAD, CLONE_VFORK, CLONE_VM};
+use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_THREAD, CLONE_VFORK, CLONE_VM};
 use crate::linux::machine::printed_by_number;
 use crate::linux::syscalls::flags;
 use crate::text::number;
@@ -64,23 +64,33 @@ pub(crate) fn is_unnamed_clone3(name: &str) -> bool {
     printed_by_number(name.as_bytes()) == Some("clone3")
 }
 
+/// Whether the task that a call makes shares the table of descriptors of its parent.
+pub(crate) fn shares_files(name: &str, args: &str) -> bool {
+    given(name, args).is_some_and(|(flags, _)| flags & CLONE_FILES != 0)
+}
+
 /// The kind of task that a call makes, or that the event `task_newtask` reports. `name` and `args`
 /// are those of the event schema, from strace (names or numbers) or ftrace. `None` if the text does
 /// not have the flags (ftrace only prints the address of those of `clone3`), or for any other name.
 pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
+    let (flags, own_stack) = given(name, args)?;
+    Some(Kind::from_flags(name, flags, own_stack))
+}
+
+/// The flags of such a call or event, and whether the child has a stack of its own.
+fn given(name: &str, args: &str) -> Option<(u32, Option<bool>)> {
     let text = args.as_bytes();
-    let (flags, own_stack) = match name {
-        "fork" | "vfork" => (0, None),
+    match name {
+        "fork" | "vfork" => Some((0, None)),
         "clone" | "clone2" | "clone3" => named(text)
             .or_else(|| registers(text).filter(|_| name != "clone3"))
-            .map(|(flags, stack)| (flags, stack.filter(|_| name != "clone2")))?,
+            .map(|(flags, stack)| (flags, stack.filter(|_| name != "clone2"))),
         "task_newtask" => {
             let at = memmem::rfind(text, b"clone_flags=")? + b"clone_flags=".len();
-            (hexadecimal(text.get(at..)?)?, None)
+            Some((hexadecimal(text.get(at..)?)?, None))
         }
-        _ => return None,
-    };
-    Some(Kind::from_flags(name, flags, own_stack))
+        _ => None,
+    }
 }
 
 /// Flags and stack of text that names them: `child_stack=NULL, flags=CLONE_VM|SIGCHLD`,

@@ -67,6 +67,18 @@ impl<'a> Arguments<'a> {
         (n > 0).then_some(value)
     }
 
+    /// Whether a flag is set at a position, by its name or, where strace prints numbers, its bit.
+    pub(crate) fn has(&self, at: usize, name: &str, bit: i64) -> bool {
+        let Some(part) = self.at(at) else { return false };
+        part.contains(name) || !part.contains('_') && self.value(part).unwrap_or(0) & bit != 0
+    }
+
+    /// Whether a position has this value, by its name or its number.
+    pub(crate) fn is(&self, at: usize, name: &str, number: i64) -> bool {
+        let Some(part) = self.at(at) else { return false };
+        part == name || !part.starts_with(name) && self.value(part) == Some(number)
+    }
+
     /// A time of milliseconds at a position, as poll(2) has it: negative is for ever.
     pub(crate) fn milliseconds(&self, at: usize) -> Limit {
         match self.number(at) {

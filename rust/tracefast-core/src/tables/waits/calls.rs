@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::hash::BuildHasher;
 
 use crate::hash::Hasher;
+use crate::linux::clone::{Kind as Birth, kind_of};
 use crate::linux::waits::Giver;
 use crate::tables::packed::Packed;
 use crate::tables::waits::arguments::{
@@ -84,6 +85,7 @@ impl Waits {
             self.find_ender(at, &waiting, number, (ts, at.end().unwrap_or(ts)), (result, made));
         }
         self.series(at, &waiting, end);
+        let vfork = waiting.target == Target::Vfork;
         let blocked = Blocked {
             wait: number,
             ts: open.or(at.ts).unwrap_or(0),
@@ -95,6 +97,11 @@ impl Waits {
         match at.status {
             Status::Returned if !part => self.was_blocked(at.task, &blocked),
             _ => self.blocked(at.task, blocked),
+        }
+        // Its descriptors close before the line of its death, which wakes others. The child of a
+        // vfork has no row until then.
+        if at.status == Status::Died && !vfork {
+            self.struck(at.task, at.source, at.end());
         }
     }
 
@@ -199,7 +206,8 @@ impl Waits {
                     ("waitid", _) => None,
                     _ => arguments.number(0),
                 };
-                if at.args.contains("WNOHANG") {
+                let options = if self.tracker.row_name(at.name) == "waitid" { 3 } else { 2 };
+                if arguments.has(options, "WNOHANG", 1) {
                     return None;
                 }
                 let pid = pid.map(|pid| pid as i32).filter(|&pid| pid > 0);
@@ -211,7 +219,8 @@ impl Waits {
             }
             Act::Fork => {
                 let name = self.tracker.row_name(at.name);
-                let waits = name == "vfork" || at.args.contains("CLONE_VFORK");
+                let waits =
+                    matches!(kind_of(name, at.args), Some(Birth::Vfork | Birth::PosixSpawn));
                 waits.then(|| {
                     let mut waiting = Waiting::new(Target::Vfork, On::Child);
                     waiting.object = at.ret.map(|pid| format!("pid {pid}"));
@@ -237,13 +246,11 @@ impl Waits {
                 Some(waiting)
             }
             Act::Ipc | Act::Restart => Some(Waiting::new(Target::Unknown, On::Other)),
-            Act::Flock => {
-                let (file, lock) = asked_by_flock(columns, at)?;
-                Some(locked(columns, at, file, lock))
-            }
-            Act::Control if at.args.contains("SETLKW") => {
-                let (file, lock) = self.asked_by_fcntl(columns, at)?;
-                Some(locked(columns, at, file, lock))
+            Act::Flock => Some(locked(columns, at, asked_by_flock(columns, at))),
+            Act::Control
+                if arguments.is(1, "F_SETLKW", 7) || arguments.is(1, "F_OFD_SETLKW", 38) =>
+            {
+                Some(locked(columns, at, self.asked_by_fcntl(columns, at)))
             }
             Act::AwaitIo => {
                 let mut waiting = Waiting::new(Target::Outside, On::Disk);
@@ -452,7 +459,7 @@ impl Waits {
                 Waiting { limit, ..Waiting::new(target, end.on()) }
             }
             None => {
-                let (target, on) = anonymous(holds, path, take, at.status)?;
+                let (target, on) = anonymous(holds, path, at.status)?;
                 Waiting::new(target, on)
             }
         };
@@ -490,7 +497,12 @@ impl Waits {
         columns: &Columns<'_>,
         at: &At<'_>,
     ) -> Option<(LockedFile, Lock)> {
-        if !at.args.contains("SETLK") || !at.args.contains("l_whence=SEEK_SET") {
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let of_process = arguments.is(1, "F_SETLK", 6) || arguments.is(1, "F_SETLKW", 7);
+        let of_description =
+            arguments.is(1, "F_OFD_SETLK", 37) || arguments.is(1, "F_OFD_SETLKW", 38);
+        let from_start = at.args.contains("l_whence=SEEK_SET") || at.args.contains("l_whence=0,");
+        if !(of_process || of_description) || !from_start {
             return None;
         }
         let number = |key: &str| {
@@ -501,12 +513,12 @@ impl Waits {
         let file = (at.source, columns.1.file.get(at.row)?);
         let (start, length) = (number("l_start=")?, number("l_len=")?);
         let end = if length == 0 { i64::MAX } else { start.saturating_add(length) };
-        let owner = if at.args.contains("F_OFD_SETLK") {
+        let owner = if of_description {
             Owner::Description((at.source, columns.1.ofd[0].get(at.row)?))
         } else {
             Owner::Process(self.world.task(at.task)?.table)
         };
-        let exclusive = at.args.contains("F_WRLCK");
+        let exclusive = at.args.contains("F_WRLCK") || at.args.contains("l_type=0x1,");
         let lock =
             Lock { owner, exclusive, whole: false, start, end, task: at.task, line: at.line };
         Some((file, lock))
@@ -554,14 +566,14 @@ fn either(mut one: Waiting, other: Waiting) -> Waiting {
 pub(crate) fn asked_by_flock(columns: &Columns<'_>, at: &At<'_>) -> Option<(LockedFile, Lock)> {
     let file = (at.source, columns.1.file.get(at.row)?);
     let owner = Owner::Description((at.source, columns.1.ofd[0].get(at.row)?));
-    let exclusive = at.args.contains("LOCK_EX");
+    let exclusive = Arguments::new(at.args, at.ftrace).has(1, "LOCK_EX", 2);
     let (start, end) = (0, i64::MAX);
     let lock = Lock { owner, exclusive, whole: true, start, end, task: at.task, line: at.line };
     Some((file, lock))
 }
 
 /// What a call waits for on what is no pipe, socket or the like that the log made.
-fn anonymous(holds: Holds, path: Option<&str>, take: bool, status: Status) -> Option<(Target, On)> {
+fn anonymous(holds: Holds, path: Option<&str>, status: Status) -> Option<(Target, On)> {
     match holds {
         Holds::Storage => None,
         Holds::Device => match Giver::Device.known_as(|| path) {
@@ -588,16 +600,22 @@ fn anonymous(holds: Holds, path: Option<&str>, take: bool, status: Status) -> Op
                 None => true,
             };
             // A call on a file takes long too, but not for ever.
-            let open = matches!(status, Status::Unfinished | Status::Interrupted);
-            (open && take && unnamed).then_some((Target::Unknown, On::Other))
+            let open = matches!(status, Status::Unfinished | Status::Interrupted | Status::Died);
+            (open && unnamed).then_some((Target::Unknown, On::Other))
         }
     }
 }
 
-fn locked(columns: &Columns<'_>, at: &At<'_>, file: LockedFile, lock: Lock) -> Waiting {
-    let mut waiting = Waiting::new(Target::Lock(file, lock), On::Lock);
+fn locked(columns: &Columns<'_>, at: &At<'_>, asked: Option<(LockedFile, Lock)>) -> Waiting {
+    let target = asked.map_or(Target::Unknown, |(file, lock)| Target::Lock(file, lock));
+    let mut waiting = Waiting::new(target, On::Lock);
     waiting.fd = columns.1.fd[0].get(at.row);
     let path = columns.0.path.get(at.row).unwrap_or("?");
+    let Some((_, lock)) = asked else {
+        // The log does not show which file, or which part of it.
+        waiting.object = columns.0.path.get(at.row).map(|path| format!("lock {path}"));
+        return waiting;
+    };
     waiting.object = Some(if lock.whole {
         format!("lock {path}")
     } else if lock.end == i64::MAX {

@@ -12,6 +12,9 @@ use crate::tables::waits::world::locks::{Lock, Owner};
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::wakes::{ANY, Wake};
 
+/// The flag on most machines; strace prints it by number with `-X raw`.
+const O_NONBLOCK: i64 = 0x800;
+
 impl Waits {
     /// A call that returned.
     pub(crate) fn changes(&mut self, columns: &mut Columns<'_>, at: &At<'_>) {
@@ -36,10 +39,13 @@ impl Waits {
                 let Some(((one, other), (fd, fd2))) = ends else { return };
                 let kind = if at.act == Act::Pipe { Kind::Pipe } else { Kind::Pair };
                 let name = inner_name(at.args);
+                // `O_NONBLOCK` in pipe(2), `SOCK_NONBLOCK` in socket(2): one bit.
+                let arguments = Arguments::new(at.args, at.ftrace);
+                let nonblocking = arguments.has(1, "NONBLOCK", O_NONBLOCK);
                 for (ofd, peer, fd) in [(one, other, fd), (other, one, fd2)] {
                     let mut end = End::new(kind, Some(peer), at.line);
                     end.name = name.map(Into::into);
-                    end.nonblocking = at.args.contains("NONBLOCK");
+                    end.nonblocking = nonblocking;
                     self.world.ends.insert(ofd, end);
                     self.world.tables.insert(table, fd, made(at, ofd));
                 }
@@ -52,7 +58,8 @@ impl Waits {
                     _ => (Kind::Epoll, None),
                 };
                 let mut end = End::new(kind, peer, at.line);
-                end.nonblocking = at.args.contains("NONBLOCK");
+                let arguments = Arguments::new(at.args, at.ftrace);
+                end.nonblocking = arguments.has(1, "NONBLOCK", O_NONBLOCK);
                 self.world.ends.insert(ofd, end);
                 self.world.tables.insert(table, fd, made(at, ofd));
             }
@@ -95,9 +102,7 @@ impl Waits {
             Act::Take if !failed => self.took(at, first, columns.1.bytes.get(at.row)),
             Act::Give if !failed => {
                 self.gave(at, first, columns.1.bytes.get(at.row));
-                if at.args.contains("SCM_RIGHTS") {
-                    self.sent(at, table);
-                }
+                self.sent(at, table);
             }
             Act::Transfer if !failed => {
                 let bytes = columns.1.bytes.get(at.row);
@@ -107,16 +112,17 @@ impl Waits {
             Act::Flock if !failed => {
                 if let Some((file, lock)) = asked_by_flock(columns, at) {
                     self.holds_file(at, table, fd.zip(first));
-                    self.lock(at, file, lock, at.args.contains("LOCK_UN"));
+                    let arguments = Arguments::new(at.args, at.ftrace);
+                    self.lock(at, file, lock, arguments.has(1, "LOCK_UN", 8));
                 }
             }
             Act::Map => {
-                self.log_mut(at.source).whole = true;
+                self.log_mut(at.source).memory = true;
                 if !failed {
                     self.mapped(columns, at);
                 }
             }
-            Act::Memory => self.log_mut(at.source).whole = true,
+            Act::Memory => self.log_mut(at.source).memory = true,
             Act::Unmap if !failed => {
                 let arguments = Arguments::new(at.args, at.ftrace);
                 if let (Some(start), Some(length)) = (arguments.number(0), arguments.number(1))
@@ -135,11 +141,14 @@ impl Waits {
                     space.alarm = true;
                 }
             }
-            Act::Handle if handles_alarm(at) => {
+            Act::Handle if !failed => {
+                let arguments = Arguments::new(at.args, at.ftrace);
                 if let Some(space) = self.world.space_mut(at.task) {
-                    space.handles_alarms = true;
+                    space.handled.set(arguments);
                 }
             }
+            Act::Open if !failed => self.reopened(at, table),
+            Act::Startup => self.log_mut(at.source).startup = true,
             _ => {}
         }
     }
@@ -252,17 +261,16 @@ impl Waits {
         (fd, ofd): (Option<i32>, Option<Ofd>),
     ) {
         let arguments = Arguments::new(at.args, at.ftrace);
-        let command = arguments.at(1).unwrap_or_default();
-        if command.starts_with("F_DUPFD") {
+        if arguments.is(1, "F_DUPFD", 0) || arguments.is(1, "F_DUPFD_CLOEXEC", 1030) {
             let new = at.ret.and_then(|ret| i32::try_from(ret).ok());
             self.duplicated(at, (table, ofd), new);
-        } else if command == "F_SETFD" {
-            let set = arguments.at(2).is_some_and(|flags| flags.contains("FD_CLOEXEC"));
+        } else if arguments.is(1, "F_SETFD", 2) {
+            let set = arguments.has(2, "FD_CLOEXEC", 1);
             if let Some(fd) = fd {
                 self.world.tables.set_cloexec(table, fd, set);
             }
-        } else if command == "F_SETFL" {
-            let nonblocking = arguments.at(2).is_some_and(|flags| flags.contains("O_NONBLOCK"));
+        } else if arguments.is(1, "F_SETFL", 4) {
+            let nonblocking = arguments.has(2, "O_NONBLOCK", O_NONBLOCK);
             if let Some(end) = ofd.and_then(|ofd| self.world.ends.get_mut(ofd)) {
                 end.nonblocking = nonblocking;
             }
@@ -270,7 +278,8 @@ impl Waits {
             if matches!(lock.owner, Owner::Description(_)) {
                 self.holds_file(at, table, fd.zip(ofd));
             }
-            self.lock(at, file, lock, at.args.contains("F_UNLCK"));
+            let gives_back = at.args.contains("F_UNLCK") || at.args.contains("l_type=0x2");
+            self.lock(at, file, lock, gives_back);
         }
     }
 
@@ -317,7 +326,7 @@ impl Waits {
         let number = |at| arguments.number(at).map(|fd| i32::try_from(fd).unwrap_or(i32::MAX));
         let (Some(first), Some(last)) = (number(0), number(1)) else { return };
         let last = if last < 0 { i32::MAX } else { last };
-        if at.args.contains("CLOSE_RANGE_CLOEXEC") {
+        if arguments.has(2, "CLOSE_RANGE_CLOEXEC", 4) {
             return;
         }
         self.world.tables.remove_range(table, first, last);
@@ -357,19 +366,49 @@ impl Waits {
         self.progressed(at.task);
     }
 
+    /// An end was opened once more by its name in /proc/PID/fd, which /dev/fd and /dev/stdin lead to:
+    /// from here on the log does not show all who hold it (`proc_pid_fd`(5)).
+    fn reopened(&mut self, at: &At<'_>, table: u32) {
+        if !at.args.contains("/fd/") && !at.args.contains("\"/dev/std") {
+            return;
+        }
+        let Some(path) = at.args.split('"').nth(1) else { return };
+        let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+        let fd = match path {
+            "/dev/stdin" => Some(0),
+            "/dev/stdout" => Some(1),
+            "/dev/stderr" => Some(2),
+            _ => name.parse().ok(),
+        };
+        let pid = folder.strip_prefix("/proc/").and_then(|rest| rest.split('/').next());
+        let owner = pid.and_then(|pid| pid.parse::<i32>().ok()).map_or(Some(table), |pid| {
+            let task = self.world.by_tid.get(&(at.source, pid)).copied();
+            task.and_then(|task| self.world.task(task)).map(|task| task.table)
+        });
+        let Some((fd, owner)) = fd.zip(owner) else { return };
+        if let Some(one) = self.world.tables.descriptor(owner, fd)
+            && let Some(end) = self.world.ends.get_mut(one.ofd)
+        {
+            end.unsure = true;
+        }
+    }
+
     /// A message with descriptors was sent: whoever gets it holds them.
     fn sent(&mut self, at: &At<'_>, table: u32) {
-        let Some(from) = at.args.find("cmsg_data=[") else { return };
-        let list = at.args.get(from + 11..).unwrap_or_default();
-        let list = list.split(']').next().unwrap_or_default();
-        for fd in list.split(',') {
-            let (fd, n) = crate::text::number::c_integer(fd.trim().as_bytes());
-            let Ok(fd) = i32::try_from(fd) else { continue };
-            if n > 0
-                && let Some(one) = self.world.tables.descriptor(table, fd)
-                && let Some(end) = self.world.ends.get_mut(one.ofd)
-            {
-                end.unsure = true;
+        let rights = ["cmsg_type=SCM_RIGHTS, cmsg_data=[", "cmsg_type=0x1, cmsg_data=["];
+        for list in rights.iter().flat_map(|&start| at.args.split(start).skip(1)) {
+            // Names of descriptors have brackets too: `[6<pipe:[219782]>]`.
+            for fd in list.split('}').next().unwrap_or_default().split(", ") {
+                let (number, n) = crate::text::number::c_integer(fd.as_bytes());
+                let number = i32::try_from(number).ok().filter(|_| n > 0);
+                let one = number.and_then(|fd| self.world.tables.descriptor(table, fd));
+                // With a small -s, strace leaves some out: then it may be any.
+                let all = fd.starts_with("...").then(|| self.world.tables.ends_of(table));
+                for ofd in one.map(|one| one.ofd).into_iter().chain(all.into_iter().flatten()) {
+                    if let Some(end) = self.world.ends.get_mut(ofd) {
+                        end.unsure = true;
+                    }
+                }
             }
         }
     }
@@ -402,19 +441,6 @@ impl Waits {
             task.series = None;
         }
     }
-}
-
-/// Whether a call of sigaction(2) makes a handler for the signal of a timer.
-fn handles_alarm(at: &At<'_>) -> bool {
-    // SIGALRM, SIGVTALRM and SIGPROF in signal(7).
-    const ALARMS: [i64; 3] = [14, 26, 27];
-    let arguments = Arguments::new(at.args, at.ftrace);
-    let signal = arguments.at(0).unwrap_or_default();
-    let alarm = matches!(signal, "SIGALRM" | "SIGVTALRM" | "SIGPROF")
-        || arguments.number(0).is_some_and(|number| ALARMS.contains(&number));
-    let action = arguments.at(1).unwrap_or_default();
-    let none = ["NULL", "SIG_DFL", "SIG_IGN", "{sa_handler=SIG_DFL", "{sa_handler=SIG_IGN"];
-    alarm && !none.iter().any(|start| action.starts_with(start))
 }
 
 /// Whether a task gets a network of its own: namespaces(7).

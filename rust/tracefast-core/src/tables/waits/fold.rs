@@ -4,6 +4,7 @@ use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
 
+use crate::linux::clone::shares_files;
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
@@ -41,13 +42,23 @@ pub struct Waits {
     pub(crate) logs: Vec<Log>,
 }
 
+impl Log {
+    /// All that tasks do is in it, and no filter hides it.
+    pub(crate) fn whole(&self) -> bool {
+        self.memory && self.startup
+    }
+}
+
 /// What is known about one log.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Log {
     /// The time of the last event so far, or of its end.
     pub(crate) last: i64,
-    /// Calls that map memory are in it: then all that tasks do is, and no filter hides it.
-    pub(crate) whole: bool,
+    /// Calls that map memory are in it, and others that programs make at their start.
+    pub(crate) memory: bool,
+    pub(crate) startup: bool,
+    /// It is one of ftrace.
+    pub(crate) ftrace: bool,
     /// What the clock of futexes and sleeps shows more than the log's.
     pub(crate) clock: Option<i64>,
     /// The newest description.
@@ -134,8 +145,8 @@ impl Waits {
             ("no-times", any(|log| !log.times)),
             ("no-durations", any(|log| log.times && !log.durations)),
             ("no-children", any(|log| !log.ids)),
-            ("attached", any(|log| !log.starts && !log.whole)),
-            ("filtered", any(|log| log.starts && !log.whole)),
+            ("attached", any(|log| !log.starts && !log.whole())),
+            ("filtered", any(|log| log.starts && !log.whole())),
         ];
         gaps.into_iter().filter(|&(_, lacks)| lacks).map(|(word, _)| word).collect()
     }
@@ -161,23 +172,23 @@ impl Waits {
         if self.world.task(number).is_some_and(|task| task.seen) {
             return;
         }
-        self.appear(number, line);
+        self.appear(number, false, line);
         if let Some(task) = self.world.task_mut(number) {
             task.seen = true;
         }
     }
 
     /// A task has its first row, or its creator's call names it.
-    fn appear(&mut self, number: u32, line: u64) {
+    fn appear(&mut self, number: u32, shares_table: bool, line: u64) {
         let Some(task) = self.tracker.tasks.get(number as usize) else { return };
         let (source, ids, birth) = (task.source, (task.tid.get(), task.pid.get()), task.birth);
         self.world.appear(number, source, ids, line);
         // An event reported it before its own first row.
         if let Some(birth) = birth {
             if self.world.task(birth.parent).is_none() {
-                self.appear(birth.parent, line);
+                self.appear(birth.parent, false, line);
             }
-            self.world.born(number, birth.parent, birth.kind, false, line);
+            self.world.born(number, birth.parent, birth.kind, shares_table, line);
         }
     }
 
@@ -188,10 +199,10 @@ impl Waits {
         if child == at.task {
             return;
         }
-        self.appear(child, at.line);
+        let shares_table = shares_files(self.tracker.row_name(at.name), at.args);
+        self.appear(child, shares_table, at.line);
         let birth = self.tracker.tasks.get(child as usize).and_then(|task| task.birth);
         let Some(birth) = birth.filter(|birth| birth.parent == at.task) else { return };
-        let shares_table = at.args.contains("CLONE_FILES");
         self.world.born(child, at.task, birth.kind, shares_table, at.line);
         self.moments.born((child, at.task), birth.kind, shares_table, at);
         let newest = self.log(at.source).newest;
@@ -208,10 +219,12 @@ impl Waits {
             .and_then(|end| end.outcome.as_ref())
             .is_some_and(|outcome| !matches!(outcome, Outcome::Status(0)));
         // Death took it out of a call, and no thread of its own process that ended all of them.
-        if !matches!(outcome.and_then(|end| end.outcome.as_ref()), Some(Outcome::Status(_))) {
+        let killed =
+            !matches!(outcome.and_then(|end| end.outcome.as_ref()), Some(Outcome::Status(_)));
+        if killed {
             self.struck(task, self.world.task(task).map_or(0, |task| task.source), ts);
         }
-        self.world.ended(task, line, badly);
+        self.world.ended(task, line, badly, ts.filter(|_| killed));
         let end = ts.unwrap_or(0);
         // Its descriptors were closed between its last call and this line.
         let ts = self.world.task(task).and_then(|task| task.exit_ts).unwrap_or(end);
@@ -233,6 +246,11 @@ impl Waits {
             Act::End => {
                 if let Some(task) = self.world.task_mut(at.task) {
                     task.exit_ts = at.ts;
+                }
+                // The first thread of a process that goes on: its end has no line until all end.
+                let ends = !at.ftrace && self.tracker.row_name(at.name) == "exit";
+                if ends && self.world.leads_others(at.task) {
+                    self.world.ended(at.task, at.line, false, None);
                 }
             }
             _ => {}
@@ -272,6 +290,7 @@ impl RowFold for Waits {
             log.times = true;
         }
         log.durations |= dur.is_some();
+        log.ftrace |= waits.cpu.get(row).is_some();
         log.ids |= tasks.tid.get(row).is_some();
         log.newest = log.newest.max(waits.ofd[0].get(row).unwrap_or(0));
         self.seen(task, line);

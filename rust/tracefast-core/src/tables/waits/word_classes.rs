@@ -88,11 +88,15 @@ pub(crate) enum Act {
     Unmap,
     /// brk(2), which every program calls at its start.
     Memory,
+    /// Calls that programs make at their start, and that are in no class of `strace -e trace=%desc`
+    /// and the like.
+    Startup,
     /// ioctl(2).
     Ioctl,
     /// Starts a timer that ends in SIGALRM or the like: setitimer(2), alarm(2).
     Alarm,
-    /// Starts a timer that may end in any signal, or a thread: `timer_settime`(2).
+    /// Starts something that may end in any signal, a thread, or an eventfd: `timer_settime`(2),
+    /// `io_submit`(2), `mq_notify`(3).
     StartTimer,
     /// Handles a signal: sigaction(2).
     Handle,
@@ -141,8 +145,12 @@ impl Act {
             "connect" => Self::Connect,
             "ioctl" => Self::Ioctl,
             "brk" => Self::Memory,
+            "set_tid_address" | "set_robust_list" | "arch_prctl" | "rseq" | "prlimit64"
+            | "sched_getaffinity" => Self::Startup,
             "setitimer" | "alarm" => Self::Alarm,
-            "timer_settime" | "timer_settime64" => Self::StartTimer,
+            "timer_settime" | "timer_settime64" | "io_submit" | "io_uring_setup" | "mq_notify" => {
+                Self::StartTimer
+            }
             "rt_sigaction" | "sigaction" | "signal" => Self::Handle,
             _ if classes.has(Classes::FORKS) || is_unnamed_clone3(name) => Self::Fork,
             _ if classes.has(Classes::EXECS) => Self::Exec,

@@ -6,7 +6,8 @@
 use crate::hash::HashMap;
 use crate::linux::clone::Kind as Birth;
 use crate::tables::waits::fold::{At, Waits};
-use crate::tables::waits::judge::verdicts;
+use crate::tables::waits::judge::verdicts::{self, Now};
+use crate::tables::waits::wait::Verdict;
 use crate::tables::waits::world::tasks::{Blocked, World};
 
 /// A wait that a signal ends earlier than this is not looked at, nor is a second signal within it.
@@ -139,13 +140,17 @@ impl Waits {
                 self.moments.open.push(moment);
                 continue;
             }
-            verdicts::bind_children(&mut moment.world, moment.source);
+            if let Some(child) = verdicts::bind_children(&mut moment.world, moment.source)
+                && let Some(task) = self.world.task_mut(child)
+            {
+                task.known = true;
+            }
             let log = self.log(moment.source);
             verdicts::judge(
                 &moment.world,
                 &self.tracker,
                 &mut self.rows,
-                (moment.source, moment.ts, log.whole),
+                &Now { source: moment.source, ts: moment.ts, log, last: false },
             );
         }
     }
@@ -162,12 +167,24 @@ impl Waits {
                 &self.world,
                 &self.tracker,
                 &mut self.rows,
-                (source, log.last, log.whole),
+                &Now { source, ts: log.last, log, last: true },
             );
         }
+        let unsure: Vec<u32> = (0..)
+            .zip(&self.logs)
+            .filter(|&(source, log)| !log.ftrace && self.world.has_strangers(source))
+            .map(|(source, _)| source)
+            .collect();
         for wait in &mut self.rows {
             let source = self.world.tasks.get(wait.task as usize).map(|task| task.source);
             let log = source.and_then(|source| self.logs.get(source as usize));
+            // A filter hid who made some tasks: those of which it hid all would be missed.
+            if source.is_some_and(|source| unsure.contains(&source))
+                && let Some(judged) = wait.judged.as_mut()
+                && judged.verdict == Verdict::Deadlock
+            {
+                judged.verdict = Verdict::LikelyDeadlock;
+            }
             if wait.end == crate::tables::waits::wait::End::Open
                 && let (Some(log), Some(ts)) = (log, wait.ts.get())
             {

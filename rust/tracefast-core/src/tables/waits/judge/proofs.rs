@@ -7,8 +7,7 @@ use crate::tables::waits::world::tasks::{Target, World};
 
 /// What proves that a task is stuck; `group` are those that wait for one another, and it.
 pub(crate) fn proof(world: &World, node: &Node<'_>, group: &[&Node<'_>]) -> Proof {
-    let is_private =
-        |one: &&Node<'_>| matches!(one.target, Target::Futex { key: FutexKey::Private(..), .. });
+    let is_private = |one: &&Node<'_>| matches!(one.target, Target::Futex { private: true, .. });
     let space = |task: u32| world.task(task).map(|task| task.space);
     let older = |task: u32| world.space(task).is_some_and(|space| !space.known);
     // Of tasks that are older than the log, nobody knows which share their memory.

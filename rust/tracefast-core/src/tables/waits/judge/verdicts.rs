@@ -9,11 +9,13 @@ use crate::hash::HashMap;
 use crate::linux::clone::Kind as Birth;
 use crate::tables::process_tracking::tracker::Tracker;
 use crate::tables::waits::arguments::Limit;
+use crate::tables::waits::fold::Log;
 use crate::tables::waits::judge::components;
 use crate::tables::waits::judge::moments::AGE_NS;
 use crate::tables::waits::judge::proofs;
-use crate::tables::waits::judge::wakers::{Wakers, wakers};
+use crate::tables::waits::judge::wakers::{Others, Wakers, wakers};
 use crate::tables::waits::wait::{End, Judged, Verdict, Wait};
+use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::tasks::{Target, World};
 
 /// Waits for one thing in a row that must have timed out until they are a series.
@@ -34,14 +36,19 @@ pub(crate) struct Node<'a> {
     pub(crate) wakers: Wakers,
 }
 
-/// Judges the tasks of one source as they are at `now`. `whole`: no filter hides calls.
-pub(crate) fn judge(
-    world: &World,
-    tracker: &Tracker,
-    waits: &mut [Wait],
-    (source, now, whole): (u32, i64, bool),
-) {
-    let nodes = nodes(world, source);
+/// A moment at which waits are judged.
+pub(crate) struct Now {
+    pub(crate) source: u32,
+    pub(crate) ts: i64,
+    pub(crate) log: Log,
+    /// The log ends here.
+    pub(crate) last: bool,
+}
+
+/// Judges the tasks of one source as they are at a moment.
+pub(crate) fn judge(world: &World, tracker: &Tracker, waits: &mut [Wait], at: &Now) {
+    let (now, whole) = (at.ts, at.log.whole());
+    let nodes = nodes(world, at);
     if nodes.is_empty() {
         return;
     }
@@ -88,7 +95,8 @@ pub(crate) fn judge(
         if is_core(at) {
             let group: Vec<usize> =
                 (0..nodes.len()).filter(|&other| component[other] == component[at]).collect();
-            let youngest = group.iter().map(|&one| nodes[one].ts).max().unwrap_or(now);
+            let since = |one: &Node<'_>| one.wakers.killed.map_or(one.ts, |ts| ts.max(one.ts));
+            let youngest = group.iter().map(|&one| since(&nodes[one])).max().unwrap_or(now);
             let certain = whole && group.iter().all(|&one| nodes[one].wakers.certain);
             let old = now.saturating_sub(youngest) >= AGE_NS;
             judged.verdict =
@@ -128,14 +136,20 @@ fn is_settled(wait: &Wait) -> bool {
     matches!(verdict, Some(Verdict::Deadlock | Verdict::LikelyDeadlock | Verdict::Stalled))
 }
 
-fn nodes(world: &World, source: u32) -> Vec<Node<'_>> {
+fn nodes<'a>(world: &'a World, now: &Now) -> Vec<Node<'a>> {
     let mut nodes = Vec::new();
+    let others = Others::new(world, now.source, now.log.ftrace);
     for (number, task) in (0..).zip(&world.tasks) {
-        if !task.alive || task.source != source {
+        if !task.alive || task.source != now.source {
             continue;
         }
         let Some(blocked) = task.blocked.as_deref() else { continue };
         let series = task.series.filter(|series| series.count >= SERIES);
+        let mut wakers = wakers(world, number, blocked, &others);
+        // One signal may kill all: those who died a moment ago could still act.
+        if !now.last && wakers.killed.is_some_and(|ts| now.ts.saturating_sub(ts) < AGE_NS) {
+            wakers.all = false;
+        }
         nodes.push(Node {
             task: number,
             target: &blocked.target,
@@ -145,10 +159,37 @@ fn nodes(world: &World, source: u32) -> Vec<Node<'_>> {
             endless: blocked.limit == Limit::None,
             ends: blocked.limit.ends(),
             series: series.filter(|_| blocked.limit.ends()).map(|series| series.since),
-            wakers: wakers(world, number, blocked),
+            wakers,
         });
     }
+    meet(world, &mut nodes);
     nodes
+}
+
+/// The ends that a task waits for.
+fn ends<'a>(node: &Node<'a>) -> &'a [(Ofd, bool)] {
+    match node.target {
+        Target::Ends { ends, .. } => ends,
+        _ => &[],
+    }
+}
+
+/// A pipe is not full for its writer and empty for its reader at the same time: one of them is about
+/// to go on.
+fn meet(world: &World, nodes: &mut [Node<'_>]) {
+    let takes = |&&(_, take): &&(Ofd, bool)| take;
+    let taken: HashMap<Ofd, ()> = nodes
+        .iter()
+        .flat_map(|node| ends(node).iter().filter(takes))
+        .map(|&(ofd, _)| (ofd, ()))
+        .collect();
+    for node in nodes {
+        let meets = ends(node).iter().any(|&(ofd, take)| {
+            let peer = world.ends.source_of(ofd).map(|(peer, _)| peer);
+            !take && peer.is_some_and(|peer| taken.contains_key(&peer))
+        });
+        node.wakers.woken |= meets;
+    }
 }
 
 /// Those who only wait for one another: all others are taken away until nothing changes.
@@ -236,8 +277,8 @@ fn root(
     None
 }
 
-/// Binds the child of a call that has not returned: vfork's parent waits for it.
-pub(crate) fn bind_children(world: &mut World, source: u32) {
+/// Binds the child of a call that has not returned: vfork's parent waits for it. Gives the child.
+pub(crate) fn bind_children(world: &mut World, source: u32) -> Option<u32> {
     let parents: Vec<(u32, u64)> = (0..)
         .zip(&world.tasks)
         .filter(|(_, task)| task.alive && task.source == source)
@@ -246,7 +287,7 @@ pub(crate) fn bind_children(world: &mut World, source: u32) {
             (blocked.target == Target::Vfork).then_some((number, blocked.line))
         })
         .collect();
-    let [(parent, line)] = parents[..] else { return };
+    let [(parent, line)] = parents[..] else { return None };
     let strangers: Vec<u32> = (0..)
         .zip(&world.tasks)
         .filter(|(_, task)| {
@@ -254,7 +295,7 @@ pub(crate) fn bind_children(world: &mut World, source: u32) {
         })
         .map(|(number, _)| number)
         .collect();
-    if let [child] = strangers[..] {
-        world.born(child, parent, Some(Birth::Vfork), false, line);
-    }
+    let [child] = strangers[..] else { return None };
+    world.born(child, parent, Some(Birth::Vfork), false, line);
+    Some(child)
 }

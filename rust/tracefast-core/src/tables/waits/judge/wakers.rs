@@ -24,10 +24,31 @@ pub(crate) struct Wakers {
     pub(crate) woken: bool,
     /// The waiter's own process holds the other end.
     pub(crate) own: bool,
+    /// When a signal last killed one of those who could have ended it.
+    pub(crate) killed: Option<i64>,
+}
+
+/// Tasks that may share more than the log shows.
+pub(crate) struct Others {
+    /// Those of whom the log does not show who made them.
+    strangers: Vec<u32>,
+    /// All that live.
+    all: Vec<u32>,
+}
+
+impl Others {
+    pub(crate) fn new(world: &World, source: u32, ftrace: bool) -> Self {
+        let all = with(world, |one| one.source == source);
+        let strange = |one: &&u32| world.task(**one).is_some_and(|one| !one.known);
+        // ftrace may show all tasks of the machine.
+        let strangers =
+            if ftrace { Vec::new() } else { all.iter().filter(strange).copied().collect() };
+        Self { strangers, all }
+    }
 }
 
 /// Who could end the wait of a task.
-pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked) -> Wakers {
+pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Others) -> Wakers {
     let Some(task) = world.task(number) else { return Wakers::default() };
     let mut found = match &blocked.target {
         Target::Futex { key, private, value, .. } => {
@@ -68,11 +89,22 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked) -> Wakers {
         Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
     };
     if let Target::Futex { key, .. } = &blocked.target {
-        found.woken = world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));
+        found.woken |= world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));
     }
     if matches!(blocked.target, Target::Child(_) | Target::Vfork) && found.tasks.is_empty() {
         // Those whom it waits for have ended, or the log does not show them.
         (found.all, found.shown) = (false, false);
+    }
+    if !matches!(blocked.target, Target::Vfork) {
+        let strangers = others.strangers.iter().filter(|&&one| one != number);
+        let before = found.tasks.len();
+        found.tasks.extend(strangers);
+        found.certain &= found.tasks.len() == before;
+    }
+    // Without thread ids, the log may be that of one thread alone.
+    found.certain &= task.tid.is_some();
+    if found.all {
+        found.tasks.extend(signallers(world, task, others));
     }
     found.tasks.sort_unstable();
     found.tasks.dedup();
@@ -86,6 +118,21 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked) -> Wakers {
         found.all = false;
     }
     found
+}
+
+/// Those whose signal, or whose end, may end a wait of a task by its handler.
+fn signallers(world: &World, task: &Live, others: &Others) -> Vec<u32> {
+    let Some(handled) = world.spaces.get(&task.space).map(|space| space.handled) else {
+        return Vec::new();
+    };
+    if handled.messages() {
+        let apart = |one: &&u32| world.task(**one).is_some_and(|one| one.space != task.space);
+        return others.all.iter().filter(apart).copied().collect();
+    }
+    if handled.children() {
+        return children(world, task, None).tasks;
+    }
+    Vec::new()
 }
 
 fn with(world: &World, wanted: impl Fn(&Live) -> bool) -> Vec<u32> {
@@ -105,9 +152,11 @@ fn futex(
     let joined = i32::try_from(value).ok().filter(|_| !private);
     let joined = joined.and_then(|tid| world.by_tid.get(&(task.source, tid)).copied());
     if let Some(thread) = joined
-        && world.task(thread).is_some_and(|one| one.alive && one.pid == task.pid)
+        && world.task(thread).is_some_and(|one| one.pid == task.pid)
         && thread != number
     {
+        // The kernel wakes who waits for a thread that ended.
+        found.woken = world.task(thread).is_some_and(|one| !one.alive);
         found.tasks.push(thread);
         return found;
     }
@@ -116,6 +165,7 @@ fn futex(
             let Some(space) = world.spaces.get(&space) else { return Wakers::default() };
             found.tasks.clone_from(&space.tasks);
             found.certain = space.known;
+            found.killed = space.killed;
             // A log may be that of one thread alone. Memory of which the log does not show what is
             // mapped may be shared.
             let several = || with(world, |one| one.source == task.source).len() > 1;
@@ -134,10 +184,16 @@ fn futex(
             found.tasks.extend(strangers);
         }
         FutexKey::Shared(object, offset) => {
+            found.killed = world.killed_with(object);
+            let mut spaces = 0;
             for space in world.spaces.values().filter(|space| space.maps((object, offset))) {
                 found.tasks.extend(&space.tasks);
                 found.certain &= space.known;
+                spaces += 1;
             }
+            // Of a file that nobody else mapped, those who should may not be in the log.
+            found.certain &=
+                spaces > 1 || !world.is_file(object) || world.lost_mapping(object).is_some();
         }
     }
     found
@@ -161,6 +217,7 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         // With such a pipe a handler of signals wakes its own process.
         let held_by_itself = holders.iter().any(own);
         found.own |= held_by_itself;
+        found.killed = found.killed.max(other.killed);
         found.all &= !(held_by_itself && other.nonblocking);
         // Without a holder the call returns at once.
         found.woken |= holders.is_empty();

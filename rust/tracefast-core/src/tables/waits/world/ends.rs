@@ -60,6 +60,8 @@ pub(crate) struct End {
     pub(crate) givers: Vec<u32>,
     /// The last task that died while it held the end, and the line.
     pub(crate) lost: Option<(u32, u64)>,
+    /// When a signal last killed one that held it.
+    pub(crate) killed: Option<i64>,
     /// What an epoll set watches.
     pub(crate) watched: Vec<Ofd>,
     /// It watches what is not known.
@@ -85,6 +87,7 @@ impl End {
             taken: 0,
             givers: Vec::new(),
             lost: None,
+            killed: None,
             watched: Vec::new(),
             watches_others: false,
             watched_by: Vec::new(),

@@ -4,6 +4,7 @@ pub(crate) mod acts;
 pub(crate) mod descriptors;
 pub(crate) mod ends;
 pub(crate) mod locks;
+pub(crate) mod signals;
 pub(crate) mod sockets;
 pub(crate) mod spaces;
 pub(crate) mod tasks;

@@ -1,6 +1,7 @@
 //! Address spaces: which tasks share memory, what they map together, which futexes they used.
 
 use crate::hash::HashMap;
+use crate::tables::waits::world::signals::Handled;
 
 /// Futexes of one address space that are remembered.
 const MOST_FUTEXES: usize = 4096;
@@ -44,8 +45,10 @@ pub(crate) struct Space {
     pub(crate) unsure: bool,
     /// A timer runs that ends in a signal of its own.
     pub(crate) alarm: bool,
-    /// It handles such signals; without, they end the process.
-    pub(crate) handles_alarms: bool,
+    /// The signals that it handles.
+    pub(crate) handled: Handled,
+    /// When a signal last killed one of its tasks.
+    pub(crate) killed: Option<i64>,
 }
 
 /// What a futex is, whoever looks at it.
@@ -131,7 +134,8 @@ impl Space {
 
     /// Whether something may act for it that the log does not show when it happens.
     pub(crate) fn may_be_helped(&self) -> bool {
-        self.unsure || self.alarm && self.handles_alarms
+        // Without a handler, the signal of a timer ends the process.
+        self.unsure || self.alarm && self.handled.alarms()
     }
 
     /// What a fork copies.
@@ -145,7 +149,8 @@ impl Space {
             unsure: false,
             // A child has the handlers, and not the timers: fork(2).
             alarm: false,
-            handles_alarms: self.handles_alarms,
+            handled: self.handled,
+            killed: None,
         }
     }
 }

@@ -67,7 +67,9 @@ pub(crate) struct Live {
     pub(crate) parent: Option<u32>,
     /// It is a thread of its creator's process.
     pub(crate) thread: bool,
-    /// It was made by a call of the log, or is the first of it and started a program there.
+    /// A call of the log made it.
+    pub(crate) born: bool,
+    /// The same, or it is the first of the log and started a program there.
     pub(crate) known: bool,
     /// The newest description when it was made: it may have all that are older.
     pub(crate) newest: u32,
@@ -92,12 +94,16 @@ pub(crate) struct World {
     pub(crate) ends: Ends,
     pub(crate) locks: Locks,
     pub(crate) wakes: HashMap<FutexKey, Wakes>,
+    /// The first task of each source.
+    first: HashMap<u32, u32>,
     /// The task of each thread id, by source.
     pub(crate) by_tid: HashMap<(u32, i32), u32>,
     /// The paths of shared mappings.
     mapped: HashMap<u64, Box<str>>,
     /// The last task that died with a shared mapping, and the line.
     lost: HashMap<u64, (u32, u64)>,
+    /// When a signal last killed one with a shared mapping.
+    killed: HashMap<u64, i64>,
 }
 
 /// Futexes whose wakes are remembered.
@@ -141,6 +147,7 @@ impl World {
             first_line: line,
             ..Live::default()
         };
+        self.first.entry(source).or_insert(number);
         if let Some(tid) = tid {
             self.by_tid.insert((source, tid), number);
         }
@@ -160,6 +167,18 @@ impl World {
     pub(crate) fn space_mut(&mut self, task: u32) -> Option<&mut Space> {
         let space = self.task(task)?.space;
         self.spaces.get_mut(&space)
+    }
+
+    /// Whether a task is the first of a process that has other threads.
+    pub(crate) fn leads_others(&self, number: u32) -> bool {
+        let first = self.task(number).is_some_and(|task| !task.thread);
+        let thread = |&one: &u32| self.task(one).is_some_and(|one| one.thread);
+        first && self.space(number).is_some_and(|space| space.tasks.iter().any(thread))
+    }
+
+    /// Whether the log does not show where some tasks of a source come from.
+    pub(crate) fn has_strangers(&self, source: u32) -> bool {
+        self.tasks.iter().any(|task| task.source == source && task.first_line > 0 && !task.known)
     }
 
     fn leave_space(&mut self, number: u32, task: u32) {
@@ -207,7 +226,7 @@ impl World {
             return;
         };
         let Some(own) = self.task(child).cloned() else { return };
-        if own.known || child == parent {
+        if own.born || child == parent {
             return;
         }
         // Of a call whose flags the log does not show, the child may share all.
@@ -236,19 +255,22 @@ impl World {
                 self.spaces.insert(own.space, copied);
             }
         }
-        if shares_table || thread {
+        // A program that it started meanwhile has a table of its own.
+        if (shares_table || thread) && !executed {
             self.tables.join(child, own.table, table);
             self.tasks[child as usize].table = table;
         } else {
             self.tables.became_copy(own.table, table, line);
         }
         let task = &mut self.tasks[child as usize];
-        (task.known, task.thread, task.parent) = (true, thread, Some(parent));
+        (task.born, task.known) = (true, true);
+        (task.thread, task.parent) = (thread && !executed, Some(parent));
     }
 
     /// A task starts a program: the other threads of its process end.
     pub(crate) fn exec(&mut self, number: u32, line: u64) {
         let Some(task) = self.task(number).cloned() else { return };
+        let first = self.first.get(&task.source) == Some(&number);
         let others: Vec<_> = self
             .spaces
             .get(&task.space)
@@ -259,7 +281,7 @@ impl World {
                 other.pid.is_some() && other.pid == task.pid && other.source == task.source
             });
             if same {
-                self.ended(other, line, false);
+                self.ended(other, line, false, None);
             }
         }
         self.leave_space(task.space, number);
@@ -267,17 +289,28 @@ impl World {
         let table = self.tables.exec(task.table, number);
         let task = &mut self.tasks[number as usize];
         (task.space, task.table, task.exec_line) = (space, table, line);
-        task.known = true;
+        task.known |= first;
     }
 
-    /// A task ended; `badly` if it was killed, or failed.
-    pub(crate) fn ended(&mut self, number: u32, line: u64, badly: bool) {
+    /// A task ended; `badly` if it was killed, or failed; `killed`: when a signal killed it.
+    pub(crate) fn ended(&mut self, number: u32, line: u64, badly: bool, killed: Option<i64>) {
         let Some(task) = self.task_mut(number) else { return };
         if !task.alive {
             return;
         }
         (task.alive, task.last_line, task.blocked, task.series) = (false, line, None, None);
         let (space, table) = (task.space, task.table);
+        if killed.is_some() {
+            for ofd in self.tables.ends_of(table) {
+                if let Some(end) = self.ends.get_mut(ofd) {
+                    end.killed = killed;
+                }
+            }
+            if let Some(space) = self.spaces.get_mut(&space) {
+                space.killed = killed;
+                self.killed.extend(space.objects().zip(killed.into_iter().cycle()));
+            }
+        }
         if badly && self.tables.get(table).is_some_and(|table| table.tasks.len() == 1) {
             for ofd in self.tables.ends_of(table) {
                 if let Some(end) = self.ends.get_mut(ofd) {
@@ -345,11 +378,22 @@ impl World {
         self.lost.get(&object).copied()
     }
 
+    /// When a signal last killed one with a shared mapping.
+    pub(crate) fn killed_with(&self, object: u64) -> Option<i64> {
+        self.killed.get(&object).copied()
+    }
+
     /// Notes what a shared mapping is of.
     pub(crate) fn name_object(&mut self, object: u64, path: Option<&str>) {
         if let Some(path) = path {
             self.mapped.entry(object).or_insert_with(|| path.into());
         }
+    }
+
+    /// Whether a shared mapping is of a file that others can open by its path.
+    pub(crate) fn is_file(&self, object: u64) -> bool {
+        let path = self.mapped.get(&object);
+        path.is_some_and(|path| !path.contains("memfd:") && !path.contains("(deleted)"))
     }
 
     /// The path of a shared mapping, or the line of the call that made it.

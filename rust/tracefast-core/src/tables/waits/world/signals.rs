@@ -1,0 +1,98 @@
+//! Which signals a process handles: a handler may end a wait of its own process.
+
+use crate::tables::waits::arguments::Arguments;
+
+/// The signals with a handler, as bits of their numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Handled(u64);
+
+/// `SIGALRM`, `SIGVTALRM`, `SIGPROF`: timers send them.
+const ALARMS: u64 = bits(&[14, 26, 27]);
+/// `SIGHUP`, `SIGUSR1`, `SIGUSR2`, `SIGCONT`, `SIGIO`: processes send them to one another, and go on.
+const MESSAGES: u64 = bits(&[1, 10, 12, 18, 29]);
+const CHILD: u64 = bits(&[17]);
+/// The first real-time signal that no C library keeps for itself: nptl(7), and musl's pthread.
+const FIRST_FREE: u32 = 35;
+
+const fn bits(numbers: &[u32]) -> u64 {
+    let (mut mask, mut at) = (0, 0);
+    while at < numbers.len() {
+        mask |= 1 << numbers[at];
+        at += 1;
+    }
+    mask
+}
+
+impl Handled {
+    /// Takes in a call of sigaction(2) that worked.
+    pub(crate) fn set(&mut self, arguments: Arguments<'_>) {
+        let Some(number) = arguments
+            .at(0)
+            .and_then(|word| by_name(word).or_else(|| u32::try_from(arguments.number(0)?).ok()))
+        else {
+            return;
+        };
+        let action = arguments.at(1).unwrap_or_default();
+        // It only asks.
+        if matches!(action, "NULL" | "0" | "0x0" | "") {
+            return;
+        }
+        let none = ["SIG_DFL", "SIG_IGN", "{sa_handler=SIG_DFL", "{sa_handler=SIG_IGN"];
+        let handled = !none.iter().any(|start| action.starts_with(start));
+        let bit = 1_u64.checked_shl(number).unwrap_or(0);
+        self.0 = if handled { self.0 | bit } else { self.0 & !bit };
+    }
+
+    /// Those of timers.
+    pub(crate) fn alarms(self) -> bool {
+        self.0 & ALARMS != 0
+    }
+
+    /// That a child ended.
+    pub(crate) fn children(self) -> bool {
+        self.0 & CHILD != 0
+    }
+
+    /// Those with which one process tells another something.
+    pub(crate) fn messages(self) -> bool {
+        self.0 & MESSAGES != 0 || self.0 >> FIRST_FREE != 0
+    }
+}
+
+/// The number of a signal, on all machines but alpha, mips, parisc and sparc: signal(7).
+fn by_name(word: &str) -> Option<u32> {
+    Some(match word {
+        "SIGHUP" => 1,
+        "SIGUSR1" => 10,
+        "SIGUSR2" => 12,
+        "SIGALRM" => 14,
+        "SIGCHLD" => 17,
+        "SIGCONT" => 18,
+        "SIGVTALRM" => 26,
+        "SIGPROF" => 27,
+        "SIGIO" | "SIGPOLL" => 29,
+        _ => 32 + word.strip_prefix("SIGRT_")?.parse::<u32>().ok().filter(|&n| n < 32)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handlers_are_set_and_taken_back() {
+        let mut handled = Handled::default();
+        let mut call = |args| {
+            handled.set(Arguments::new(args, false));
+            handled
+        };
+        assert!(!call("SIGINT, {sa_handler=0x55, sa_mask=[], sa_flags=0}, NULL, 8").messages());
+        assert!(call("SIGUSR1, {sa_handler=0x55, sa_mask=[], sa_flags=0}, NULL, 8").messages());
+        assert!(call("SIGUSR1, NULL, {sa_handler=0x55}, 8").messages());
+        assert!(!call("SIGUSR1, {sa_handler=SIG_DFL, sa_mask=[]}, NULL, 8").messages());
+        assert!(call("0x11, {sa_handler=0x55}, NULL, 8").children());
+        assert!(call("SIGALRM, 0x7ffe, NULL, 8").alarms());
+        assert!(!call("SIGRT_1, {sa_handler=0x55}, NULL, 8").messages());
+        assert!(call("SIGRT_8, {sa_handler=0x55}, NULL, 8").messages());
+    }
+}
