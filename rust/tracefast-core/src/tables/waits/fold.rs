@@ -9,6 +9,7 @@ use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
+use crate::tables::waits::arguments::Arguments;
 use crate::tables::waits::enders::Late;
 use crate::tables::waits::judge::moments::Moments;
 use crate::tables::waits::off_cpu::OffCpu;
@@ -16,7 +17,9 @@ use crate::tables::waits::table;
 use crate::tables::waits::wait::Wait;
 use crate::tables::waits::word_classes::{Act, Fault, Holds, Signal, Status};
 use crate::tables::waits::world::acts;
+use crate::tables::waits::world::signals::Handled;
 use crate::tables::waits::world::tasks::World;
+use crate::text::number;
 
 /// The waits so far.
 ///
@@ -211,13 +214,27 @@ impl Waits {
         }
     }
 
+    /// Whether a signal has a handler, and another process of the log sent it: that may be how one
+    /// tells the other to go on.
+    fn helps(&self, (task, source): (u32, u32), name: u32, args: &str) -> bool {
+        let sender = args.split_once("si_pid=").map(|(_, rest)| number::c_integer(rest.as_bytes()));
+        let sender = sender.and_then(|(pid, _)| i32::try_from(pid).ok());
+        let known = sender.and_then(|pid| self.world.by_tid.get(&(source, pid)));
+        let number = Handled::number(self.tracker.row_name(name));
+        known.is_some_and(|&sender| sender != task)
+            && number.is_some_and(|number| {
+                self.world.space(task).is_some_and(|space| space.handled.has(number))
+            })
+    }
+
     /// A task ended, by the tracer's line or by its own call.
     fn ended(&mut self, task: u32, line: u64, ts: Option<i64>) {
         use crate::linux::child_status::Outcome;
         let outcome = self.tracker.tasks.get(task as usize).and_then(|task| task.end.as_ref());
         let badly = outcome
             .and_then(|end| end.outcome.as_ref())
-            .is_some_and(|outcome| !matches!(outcome, Outcome::Status(0)));
+            .is_some_and(|outcome| !matches!(outcome, Outcome::Status(0)))
+            || self.world.task(task).is_some_and(|task| task.doomed);
         // Death took it out of a call, and no thread of its own process that ended all of them.
         let killed =
             !matches!(outcome.and_then(|end| end.outcome.as_ref()), Some(Outcome::Status(_)));
@@ -244,8 +261,10 @@ impl Waits {
                 self.closed(at.as_act());
             }
             Act::End => {
+                let status = Arguments::new(at.args, at.ftrace).number(0);
                 if let Some(task) = self.world.task_mut(at.task) {
                     task.exit_ts = at.ts;
+                    task.doomed |= status.is_some_and(|status| status != 0);
                 }
                 // The first thread of a process that goes on: its end has no line until all end.
                 let ends = !at.ftrace && self.tracker.row_name(at.name) == "exit";
@@ -322,7 +341,10 @@ impl RowFold for Waits {
                 self.shown(task);
             }
             RowKind::Signal if waits.signal.get(row, Signal::from_name) == Some(Signal::Deadly) => {
-                self.struck(task, source, ts);
+                let args = tasks.args.get(row).unwrap_or_default();
+                if !self.helps((task, source), name, args) {
+                    self.struck(task, source, ts);
+                }
             }
             RowKind::Exit => {
                 self.shown(task);

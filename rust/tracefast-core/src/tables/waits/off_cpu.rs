@@ -79,6 +79,13 @@ impl Waits {
             // The event is in the task that gets the signal.
             "signal_deliver" => {
                 let deadly = field(args, "sig=").is_some_and(|number| DEADLY.contains(&number));
+                let default = args.contains("sa_handler=0 ") || args.ends_with("sa_handler=0");
+                if deadly
+                    && default
+                    && let Some(task) = self.world.task_mut(task)
+                {
+                    task.doomed = true;
+                }
                 if deadly {
                     self.struck(task, source, Some(ts));
                 }

@@ -43,6 +43,16 @@ impl Handled {
         self.0 = if handled { self.0 | bit } else { self.0 & !bit };
     }
 
+    /// Whether a signal has a handler.
+    pub(crate) fn has(self, number: u32) -> bool {
+        1_u64.checked_shl(number).is_some_and(|bit| self.0 & bit != 0)
+    }
+
+    /// The number of a signal, on all machines but alpha, mips, parisc and sparc: signal(7).
+    pub(crate) fn number(name: &str) -> Option<u32> {
+        by_name(name)
+    }
+
     /// Those of timers.
     pub(crate) fn alarms(self) -> bool {
         self.0 & ALARMS != 0
@@ -59,13 +69,16 @@ impl Handled {
     }
 }
 
-/// The number of a signal, on all machines but alpha, mips, parisc and sparc: signal(7).
 fn by_name(word: &str) -> Option<u32> {
     Some(match word {
         "SIGHUP" => 1,
+        "SIGINT" => 2,
+        "SIGQUIT" => 3,
+        "SIGABRT" => 6,
         "SIGUSR1" => 10,
         "SIGUSR2" => 12,
         "SIGALRM" => 14,
+        "SIGTERM" => 15,
         "SIGCHLD" => 17,
         "SIGCONT" => 18,
         "SIGVTALRM" => 26,

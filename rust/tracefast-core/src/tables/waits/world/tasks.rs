@@ -69,13 +69,17 @@ pub(crate) struct Live {
     pub(crate) thread: bool,
     /// A call of the log made it.
     pub(crate) born: bool,
-    /// The same, or it is the first of the log and started a program there.
+    /// The log did not show what it shares with its creator when it was made.
+    unclear: bool,
+    /// Born, or it is the first of the log and started a program there.
     pub(crate) known: bool,
     /// The newest description when it was made: it may have all that are older.
     pub(crate) newest: u32,
     /// The line on which it was first seen, and on which it ended.
     pub(crate) first_line: u64,
     pub(crate) last_line: u64,
+    /// It ended with an error, or a signal without a handler reached it.
+    pub(crate) doomed: bool,
     /// When it called `_exit`(2) or the like.
     pub(crate) exit_ts: Option<i64>,
     /// The line of the last program that it started; 0 if it started none.
@@ -226,17 +230,19 @@ impl World {
             return;
         };
         let Some(own) = self.task(child).cloned() else { return };
-        if own.born || child == parent {
+        if child == parent {
             return;
         }
-        // Of a call whose flags the log does not show, the child may share all.
+        if own.born {
+            if own.unclear && kind.is_some() {
+                self.separate((child, &own), (parent, space, table), kind, shares_table, line);
+            }
+            return;
+        }
+        // Of a call whose flags the log does not show, the child may share all: then more could wake
+        // those who wait.
         let thread = matches!(kind, Some(Birth::Thread) | None);
         let shares_memory = kind != Some(Birth::Fork);
-        if kind.is_none()
-            && let Some(space) = self.spaces.get_mut(&space)
-        {
-            space.known = false;
-        }
         let executed = self.spaces.get(&own.space).is_some_and(|space| space.known);
         if !executed {
             if shares_memory {
@@ -263,8 +269,36 @@ impl World {
             self.tables.became_copy(own.table, table, line);
         }
         let task = &mut self.tasks[child as usize];
-        (task.born, task.known) = (true, true);
+        (task.born, task.known, task.unclear) = (true, true, kind.is_none());
         (task.thread, task.parent) = (thread && !executed, Some(parent));
+    }
+
+    /// The log shows now that a task shares less with its creator than it was thought to.
+    fn separate(
+        &mut self,
+        (child, own): (u32, &Live),
+        (parent, space, table): (u32, u32, u32),
+        kind: Option<Birth>,
+        shares_table: bool,
+        line: u64,
+    ) {
+        let thread = kind == Some(Birth::Thread);
+        if kind == Some(Birth::Fork)
+            && own.space == space
+            && let Some(old) = self.spaces.get(&space)
+        {
+            let thread = old.tasks.iter().copied().find(|&one| one != parent && one != child);
+            let copied = old.copied(child, Twin { space, task: parent, line, thread });
+            self.leave_space(space, child);
+            self.tasks[child as usize].space = self.add_space(copied);
+        }
+        if !thread && !shares_table && own.table == table {
+            let copy = self.tables.copy(table, child, Some(line));
+            self.tables.leave(table, child);
+            self.tasks[child as usize].table = copy;
+        }
+        let task = &mut self.tasks[child as usize];
+        (task.thread, task.unclear) = (thread, false);
     }
 
     /// A task starts a program: the other threads of its process end.
