@@ -1,6 +1,7 @@
 //! Folds, which turn events in order into tables. Each table has its own module; shared parts are
 //! here.
 
+pub(crate) mod argument_parts;
 pub(crate) mod covered;
 pub(crate) mod event_columns;
 pub mod files;

@@ -116,7 +116,7 @@ impl<'a> Parents<'a> {
 
     /// The program that a process ran before a row.
     pub(crate) fn program(&self, process: u32, row: u64) -> Option<&'a str> {
-        self.programs.before(process as usize, row)
+        self.programs.before(process as usize, row)?.path.as_deref()
     }
 
     /// How many threads of the process were alive at the birth, the caller included, but not the

@@ -50,15 +50,15 @@ impl<'a> Programs<'a> {
         Some(first + last)
     }
 
-    /// The path of the program that a process ran before a row; None if it is not in the log.
-    pub(crate) fn before(&self, process: usize, row: u64) -> Option<&'a str> {
+    /// The program that a process ran before a row; None if the log does not have its start.
+    pub(crate) fn before(&self, process: usize, row: u64) -> Option<&'a Exec> {
         let inherited = || self.inherited.get(process)?.get().map(|number| number as usize);
         let number = self.started_before(process, row).or_else(inherited)?;
-        self.all.get(number)?.path.as_deref()
+        self.all.get(number).copied()
     }
 
-    /// The path of the last program of a process.
-    pub(crate) fn last(&self, process: usize) -> Option<&'a str> {
+    /// The last program of a process.
+    pub(crate) fn last(&self, process: usize) -> Option<&'a Exec> {
         self.before(process, u64::MAX)
     }
 

@@ -3,6 +3,7 @@
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::tables::packed::Packed;
+use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::thin_vec::ThinVec;
 
 /// How a task was created.
@@ -43,6 +44,11 @@ pub(crate) struct Exec {
     pub(crate) ts: Option<i64>,
     /// None if it is not in the log.
     pub(crate) path: Option<Box<str>>,
+    /// Its arguments as strace prints them, which [`argv`](crate::tables::process_tracking::argv)
+    /// reads. None if the log does not have them, or the tracker does not keep them.
+    pub(crate) argv: Option<Box<str>>,
+    /// What they show about its part among worker processes.
+    pub(crate) role: Option<WorkerRole>,
     /// The task took the place of its process's leader by it.
     pub(crate) by_thread: bool,
 }

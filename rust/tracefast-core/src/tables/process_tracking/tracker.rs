@@ -9,6 +9,8 @@ use crate::linux::task_events::{self, TaskEvent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
+use crate::tables::process_tracking::argv;
+use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::task::{Birth, End, Exec, Task};
 use crate::tables::process_tracking::word_classes::{Role, RowKind, Status};
 
@@ -71,9 +73,16 @@ pub(crate) struct Tracker {
     expected: HashMap<(u32, i32), Birth>,
     /// Rows so far.
     pub(crate) row: u64,
+    /// The arguments of programs are wanted.
+    keeps_argv: bool,
 }
 
 impl Tracker {
+    /// A tracker that keeps the arguments of programs, too, which may be long.
+    pub(crate) fn with_argv() -> Self {
+        Self { keeps_argv: true, ..Self::default() }
+    }
+
     /// Takes in a row. None if the row is of no task, or no sign of life.
     #[inline]
     pub(crate) fn row(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<TaskRow> {
@@ -201,14 +210,19 @@ impl Tracker {
                 if ret != Some(0) {
                     return;
                 }
+                let list = argv::printed(args);
+                let role = list.and_then(|list| {
+                    WorkerRole::from_argv(&argv::arguments(list).collect::<Vec<_>>())
+                });
+                let argv = list.filter(|_| self.keeps_argv).map(Into::into);
                 if reported {
                     if let Some(exec) = task.execs.last_mut() {
-                        exec.ts = ts;
+                        (exec.ts, exec.argv, exec.role) = (ts, argv, role);
                     }
                 } else {
                     let path = columns.path.get(row).map(Into::into);
                     let by_thread = columns.tid.get(row) != task.tid.get();
-                    task.execs.push(Exec { row: self.row, ts, path, by_thread });
+                    task.execs.push(Exec { row: self.row, ts, path, argv, role, by_thread });
                 }
             }
             Role::Exit | Role::ExitGroup => {
@@ -351,7 +365,8 @@ impl Tracker {
             Role::ExecEvent => {
                 let path = task_events::program(args).map(Into::into);
                 let by_thread = columns.tid.get(row) != task.tid.get();
-                task.execs.push(Exec { row: event, ts: None, path, by_thread });
+                let (ts, argv, role) = (None, None, None);
+                task.execs.push(Exec { row: event, ts, path, argv, role, by_thread });
                 task.exec_reported = true;
             }
             Role::ExitEvent if task.end.is_none() => {

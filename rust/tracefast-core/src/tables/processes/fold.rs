@@ -25,12 +25,18 @@ use crate::tables::streams::Streams;
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("lifetime_ns").is_some());
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Processes {
     pub(crate) tracker: Tracker,
     /// What each task did.
     pub(crate) work: Vec<Work>,
     streams: Streams,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self { tracker: Tracker::with_argv(), work: Vec::new() }
+    }
 }
 
 event_columns! {

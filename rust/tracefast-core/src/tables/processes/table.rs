@@ -8,6 +8,7 @@ use arrow_schema::ArrowError;
 
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
+use crate::tables::process_tracking::argv;
 use crate::tables::process_tracking::group::Process;
 use crate::tables::process_tracking::kinds::kind;
 use crate::tables::process_tracking::outcome;
@@ -23,7 +24,7 @@ struct Row<'a> {
     source: Option<&'a str>,
     root: Option<&'a Task>,
     parent: Option<(&'a Process, Option<&'a Task>)>,
-    image: Option<&'a str>,
+    program: Option<&'a Exec>,
     images: &'a [&'a Exec],
     comm: Option<&'a str>,
     ts_start: Option<i64>,
@@ -37,7 +38,7 @@ impl<'a> Row<'a> {
         fold: &'a Processes,
         all: &'a [Process],
         process: &'a Process,
-        (image, images): (Option<&'a str>, &'a [&'a Exec]),
+        (program, images): (Option<&'a Exec>, &'a [&'a Exec]),
     ) -> Self {
         let tasks = &fold.tracker.tasks;
         let task = |number: u32| tasks.get(number as usize);
@@ -55,7 +56,7 @@ impl<'a> Row<'a> {
             source: fold.tracker.source_name(process.source),
             root,
             parent: parent.map(|parent| (parent, task(parent.root))),
-            image,
+            program,
             images,
             comm: comm.and_then(|comm| fold.tracker.comms.text(comm)),
             ts_start: members().filter_map(|task| task.ts_start.get()).min().or(born),
@@ -104,8 +105,9 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
     table.int32("pid", |row| row.process.pid.get());
     table.uint32("parent_task", |row| row.parent?.1.map(|task| task.id));
     table.int32("ppid", |row| row.parent?.0.pid.get());
-    table.text("image", |row| row.image);
-    table.array("images", lists(&rows));
+    table.text("image", |row| row.program?.path.as_deref());
+    table.array("images", images(&rows));
+    table.array("argv", arguments(&rows));
     table.text("comm", |row| row.comm);
     table.text("kind", |row| kind(tasks, row.root?).map(Kind::text));
     table.timestamp("ts_start", |row| row.ts_start);
@@ -129,13 +131,25 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
     table.finish()
 }
 
-fn lists(rows: &[Row<'_>]) -> ArrayRef {
+fn images(rows: &[Row<'_>]) -> ArrayRef {
     let mut lists = ListBuilder::new(StringBuilder::new());
     for row in rows {
         for exec in row.images {
             lists.values().append_option(exec.path.as_deref());
         }
         lists.append(true);
+    }
+    Arc::new(lists.finish())
+}
+
+fn arguments(rows: &[Row<'_>]) -> ArrayRef {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for row in rows {
+        let list = row.program.and_then(|program| program.argv.as_deref());
+        for argument in list.into_iter().flat_map(argv::arguments) {
+            lists.values().append_value(argument);
+        }
+        lists.append(list.is_some());
     }
     Arc::new(lists.finish())
 }

@@ -211,7 +211,8 @@ impl RowFold for Syscalls {
             }
             let comm = || tracker.comms.text(programs::comm(tasks, process)?);
             let source = tracker.source_name(process.source);
-            owners.push((members, source, process.pid.get(), programs.last(number).or_else(comm)));
+            let image = programs.last(number).and_then(|program| program.path.as_deref());
+            owners.push((members, source, process.pid.get(), image.or_else(comm)));
         }
         for ((task, index), _) in tasks.iter().zip(&index).zip(alone).filter(|&(_, alone)| alone) {
             let comm = task.comm.get().and_then(|comm| tracker.comms.text(comm));

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use crate::tables::argument_parts::Parts;
 use crate::tables::waits::world::wakes::ANY;
 use crate::text::escape::unescape_raw;
 use crate::text::number;
@@ -165,50 +166,6 @@ pub(crate) fn address(part: &str) -> Option<String> {
     }
     let port = between("sin_port=htons(", ')')?;
     Some(format!("{}:{port}", between("inet_addr(\"", '"')?))
-}
-
-/// The parts between commas that are in no bracket and no string.
-struct Parts<'a>(&'a str);
-
-impl<'a> Iterator for Parts<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let bytes = self.0.as_bytes();
-        let (mut at, mut depth) = (0, 0_i32);
-        while let Some(&byte) = bytes.get(at) {
-            match byte {
-                b'"' => at = end_of_string(bytes, at),
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth -= 1,
-                b',' if depth <= 0 => {
-                    let part = self.0.get(..at);
-                    self.0 = self.0.get(at + 1..).unwrap_or_default();
-                    return part;
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        Some(std::mem::take(&mut self.0))
-    }
-}
-
-/// The closing quote of the string that starts at `start`, or the end of the text.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(n) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += n;
-        if bytes[at] == b'"' {
-            return at;
-        }
-        // What follows a backslash ends nothing.
-        at += 2;
-    }
-    bytes.len()
 }
 
 /// What futex(2) is asked to do.

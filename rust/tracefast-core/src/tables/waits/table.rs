@@ -22,8 +22,9 @@ pub(crate) fn build(fold: Waits) -> Result<Vec<RecordBatch>, ArrowError> {
     let programs = Programs::new(tasks, &processes);
     let task = |number: u32| tasks.get(number as usize);
     let source = |number: u32| tracker.source_name(task(number)?.source);
-    let image =
-        |number: u32, row: u64| programs.before(by_task.get(number as usize)?.get()? as usize, row);
+    let image = |number: u32, row: u64| {
+        programs.before(by_task.get(number as usize)?.get()? as usize, row)?.path.as_deref()
+    };
     waits.sort_by(|one, other| {
         let key = |wait: &Wait| (wait.ts.is_none(), wait.ts.get(), wait.line);
         source(one.task).cmp(&source(other.task)).then_with(|| key(one).cmp(&key(other)))
