@@ -47,6 +47,10 @@ def processes(events: Events) -> pl.LazyFrame:
         `images` : List(String)
             The programs that it executed itself, in order; null for one whose name is not in the
             log.
+        `argv` : List(String)
+            The arguments with which `image` was started, its name first. What strace cut ends with
+            ``...``, and so does the list where it left out some: both at 32 unless ``-s`` says
+            otherwise. Null where the log has only their address, as in ftrace.
         `comm` : String
             Its name, where the log prints one.
         `kind` : String

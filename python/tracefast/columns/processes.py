@@ -27,6 +27,13 @@ COLUMNS: Final = (
         "The programs that it executed itself, in order; null for one whose name is not in the"
         " log.",
     ),
+    columns(
+        "argv",
+        "List(String)",
+        "The arguments with which `image` was started, its name first. What strace cut ends with"
+        " ``...``, and so does the list where it left out some: both at 32 unless ``-s`` says"
+        " otherwise. Null where the log has only their address, as in ftrace.",
+    ),
     columns("comm", "String", "Its name, where the log prints one."),
     columns(
         "kind",

@@ -5,6 +5,7 @@ All rows are in a list; every question is answered by looking through all of it 
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from dataclasses import dataclass, field
@@ -71,6 +72,26 @@ def spent(row: Row) -> str | None:
     if name in READS | TRANSFERS:
         return "wait" if somebody_writes(row["file_type"], row["path"]) else "io"
     return "io" if name in WRITES | SYNCS else None
+
+
+_STRING = r'"((?:[^"\\]|\\.)*)"(\.\.\.)?'
+
+
+def slow_argv(args: str | None) -> list[str] | None:
+    """Read the list of arguments after the path of execve or execveat."""
+    found = re.match(rf"(?:[^\"]*, )?{_STRING}, (\[.*|NULL.*)", args or "")
+    if found is None:
+        return None
+    rest, argv = found[3].removeprefix("["), []
+    while text := re.match(_STRING, rest):
+        # The escapes of strace are those of C, of which Python has all.
+        argv.append(codecs.escape_decode(text[1])[0].decode() + (text[2] or ""))
+        rest = rest[text.end() :]
+        if not rest.startswith(", "):
+            break
+        rest = rest[2:]
+    whole = rest.startswith(("]", "NULL"))
+    return argv if whole else [*argv, "..."]
 
 
 @dataclass
@@ -295,6 +316,34 @@ class Log:
                 reported = False
         return found
 
+    def argv(self, process: Process) -> list[str] | None:
+        """Give the arguments of the program that a process ran last."""
+        seen: list[Process] = []
+        before = math.inf
+        while not any(process is one for one in seen):
+            execs = [one for one in self.execs(process) if one[0] < before]
+            if execs:
+                at, task, _ = execs[-1]
+                call = self._call_of(task, at)
+                return None if call is None else slow_argv(call["args"])
+            if process.root.birth is None or process.parent is None:
+                return None
+            seen.append(process)
+            before, process = process.root.birth[0], process.parent
+        return None
+
+    def _call_of(self, task: Task, at: int) -> Row | None:
+        """Give the call of a program's start, which an event may have reported before."""
+        if is_call(self.rows[at]):
+            return self.rows[at]
+        for later in task.rows[task.rows.index(at) + 1 :]:
+            row = self.rows[later]
+            if row["kind"] == "event" and row["name"] == "sched_process_exec":
+                return None
+            if is_call(row) and row["name"] in EXECS and row["status"] != "injected":
+                return row if row["ret"] == 0 else None
+        return None
+
     def image(self, process: Process, before: float = math.inf) -> str | None:
         """Give the program that a process ran last, or before a row."""
         if execs := [one for one in self.execs(process) if one[0] < before]:
@@ -332,6 +381,7 @@ class Log:
             "ppid": parent and parent.root.pid,
             "image": self.image(process),
             "images": [path for _, _, path in execs],
+            "argv": self.argv(process),
             "comm": self.name(process),
             "kind": self.shown_kind(process.root),
             "ts_start": start,

@@ -26,6 +26,14 @@ FLAGS3 = [
     "{flags=0, exit_signal=SIGCHLD, stack=NULL, stack_size=0}, 88",
     "uargs: 0x7ffd3a10, size: 0x58",
 ]
+STARTS = [
+    '"/bin/sh", ["sh", "-c", "echo \\"a, b]\\"\\n"], 0x7ffd /* 39 vars */',
+    '"/bin/sh", ["python3", "from multiprocessing.spawn impor"..., ...], 0x7ffd',
+    '3</tmp/a[b>, "", ["\\303\\251", ""], [], AT_EMPTY_PATH',
+    '"/bin/sh", [], 0x7ffd',
+    '"/bin/sh", 0x7f00, ["A=1"]',
+    "filename: 0x55d0, argv: 0x55e0, envp: 0x55f0",
+]
 DATA = ["read", "recvmsg", "pread64", "write", "sendto", "splice", "fsync", "poll", "mmap"]
 TYPES = ["regular", "regular", "pipe", "socket", "anon", "char", "unknown", None]
 PATHS = ["/dev/tty", "/dev/null", "/srv/a", None]
@@ -69,6 +77,7 @@ def calls(draw):
     return {
         "kind": draw(st.sampled_from(["syscall"] * 9 + ["aio", "notice"])),
         "name": name,
+        "args": draw(maybe(st.sampled_from(STARTS))) if "exec" in name else None,
         "path": draw(st.sampled_from(["/bin/sh", "/bin/true", None] if "exec" in name else PATHS)),
         "file_type": draw(st.sampled_from(TYPES)),
         "bytes": draw(st.sampled_from([None, 0, 7])),

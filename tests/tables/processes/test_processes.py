@@ -369,3 +369,24 @@ def test_the_status_that_the_parent_got_is_that_of_the_process(tmp_path):
     log.write_text("99 1699999999.000000 fork() = 100 <0.000100>\n" + OUTLASTED.format(5) + got)
     table = tf.processes(tf.scan(log)).filter(pl.col("pid") == 100).collect()
     assert table["exit_status"].to_list() == [0]
+
+
+def test_the_arguments_of_the_last_program(tmp_path):
+    table = log_of(
+        tmp_path,
+        '10 execve("/bin/sh", ["sh", "-c", "echo \\"a, b\\"\\n"], 0x7f /* 3 vars */) = 0',
+        "10 fork() = 11",
+        "11 getpid() = 11",
+        "10 vfork( <unfinished ...>",
+        '12 execve("/opt/none", ["none"], 0x7f /* 3 vars */) = -1 ENOENT (No such file)',
+        '12 execve("/bin/python3", ["python3", "-c", "from multiprocessing.spawn impor"..., ...]'
+        ", 0x7f /* 3 vars */) = 0",
+        "10 <... vfork resumed>) = 12",
+        "10 fork() = 13",
+        '13 execve("/bin/true", 0x7ffd1000, 0x7f) = 0',
+    )
+    shell = ["sh", "-c", 'echo "a, b"\n']
+    cut = ["python3", "-c", "from multiprocessing.spawn impor...", "..."]
+    # A child of fork runs the program of its maker. Of the last one the log has only an address.
+    assert table.select("pid", "argv").rows() == [(10, shell), (11, shell), (12, cut), (13, None)]
+    assert table.schema["argv"] == pl.List(pl.String)
