@@ -50,6 +50,8 @@ mod _core {
     #[pymodule_export]
     use super::tables::forks::Forks;
     #[pymodule_export]
+    use super::tables::memory::Memory;
+    #[pymodule_export]
     use super::tables::processes::Processes;
     #[pymodule_export]
     use super::tables::syscalls::{StraceCounts, Syscalls};

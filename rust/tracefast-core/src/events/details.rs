@@ -54,6 +54,31 @@ pub struct FileNumber {
     pub inode: u64,
 }
 
+/// What the pages of a mapping hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// Memory of the process alone.
+    Anonymous,
+    /// A file.
+    File,
+    /// Memory that processes share, without a file on a disk.
+    Shared,
+    /// A device: none of the pages are the process's.
+    Device,
+}
+
+impl Mapping {
+    /// That of a call of mmap(2), as far as its flags and its descriptor show.
+    #[inline]
+    pub(crate) fn new(private: bool, no_file: bool) -> Self {
+        match (private, no_file) {
+            (true, true) => Self::Anonymous,
+            (false, true) => Self::Shared,
+            (_, false) => Self::File,
+        }
+    }
+}
+
 /// A change of an address space. Addresses and lengths are in bytes, as printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
@@ -63,8 +88,8 @@ pub enum Memory {
         start: u64,
         /// Length.
         len: u64,
-        /// Private and without a file.
-        anonymous: bool,
+        /// What its pages hold.
+        mapping: Mapping,
         /// It may be written to.
         writable: bool,
     },

@@ -73,6 +73,7 @@
 //! `tests/data/kernel-rules` states these rules one by one, as logs with the rows that they must
 //! give; `rules.rs` checks them.
 
+pub(crate) mod address_space;
 mod block_order;
 mod block_rows;
 mod calls;

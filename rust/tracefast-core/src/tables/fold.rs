@@ -59,6 +59,13 @@ pub trait Fold: Sized {
     /// layout; words may be dictionary-encoded or not.
     fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError>;
 
+    /// The first rows of the table, if events that come later do not change them, so that a long
+    /// table need not be kept: [`Fold::finish`] gives the rows after them.
+    ///
+    /// # Errors
+    /// Never in practice: all columns have the same length.
+    fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError>;
+
     /// The table, in parts of thousands of rows; at least one.
     ///
     /// # Errors
@@ -90,7 +97,12 @@ pub(crate) trait RowFold: Sized {
     /// Adds one row.
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize);
 
-    /// The table, in parts; at least one.
+    /// The first rows of the table, if they can no longer change. Most tables are known at the end.
+    fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        Ok(Vec::new())
+    }
+
+    /// The table, in parts; at least one. Without those that were [`ready`](Self::ready).
     fn table(self) -> Result<Vec<RecordBatch>, ArrowError>;
 }
 
@@ -115,6 +127,10 @@ impl<F: RowFold> Fold for F {
             self.row(&mut columns, row);
         }
         Ok(())
+    }
+
+    fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        RowFold::ready(self)
     }
 
     fn finish(self) -> Result<Vec<RecordBatch>, ArrowError> {

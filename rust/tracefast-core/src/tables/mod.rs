@@ -7,6 +7,7 @@ pub(crate) mod event_columns;
 pub mod files;
 pub mod fold;
 pub mod forks;
+pub mod memory;
 pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod packed;

@@ -18,6 +18,7 @@ trait AnyFold: Send {
     fn needed(&self) -> SchemaRef;
     fn schema(&self) -> SchemaRef;
     fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError>;
+    fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError>;
     fn finish(self: Box<Self>) -> Result<Vec<RecordBatch>, ArrowError>;
     fn as_any(&self) -> &dyn Any;
 }
@@ -33,6 +34,10 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
 
     fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError> {
         fold::Fold::push(self, batch, words)
+    }
+
+    fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        fold::Fold::ready(self)
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<RecordBatch>, ArrowError> {
@@ -117,7 +122,14 @@ impl Fold {
         if over { Err(taken()) } else { Ok(()) }
     }
 
-    /// Give the table in parts; once.
+    /// Give the first rows of the table, if they can no longer change; each once.
+    fn ready(&self, py: Python<'_>) -> PyResult<Vec<Batch>> {
+        let parts = py.detach(|| self.with(|state| state.fold.ready()))?;
+        let parts = parts.map_err(|error| arrow(&error))?;
+        Ok(parts.into_iter().map(Batch::new).collect())
+    }
+
+    /// Give the rest of the table in parts; once.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Batch>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
         let State { fold, .. } = state.ok_or_else(taken)?;

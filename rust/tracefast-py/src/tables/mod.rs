@@ -4,6 +4,7 @@ pub(crate) mod covered;
 pub(crate) mod files;
 pub(crate) mod fold;
 pub(crate) mod forks;
+pub(crate) mod memory;
 pub(crate) mod processes;
 pub(crate) mod syscalls;
 pub(crate) mod waits;

@@ -1,6 +1,6 @@
 //! What calls do to the address space of their task.
 
-use crate::events::details::{Detail, Memory};
+use crate::events::details::{Detail, Mapping, Memory};
 use crate::events::schema::Column as C;
 use crate::ftrace::fields::FieldWriter;
 use crate::linux::syscalls::{Special, flags};
@@ -25,7 +25,10 @@ impl FieldWriter<'_> {
                 Memory::Map {
                     start: ret as u64,
                     len: value(1)?,
-                    anonymous: flags::is_private(shared) && (flags::is_anonymous(shared) || !file),
+                    mapping: Mapping::new(
+                        flags::is_private(shared),
+                        flags::is_anonymous(shared) || !file,
+                    ),
                     writable: writable(2),
                 }
             }

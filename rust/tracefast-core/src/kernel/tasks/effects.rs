@@ -6,11 +6,11 @@ use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags, ring_flags};
 use crate::kernel::Kernel;
+use crate::kernel::address_space::AddressSpace;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::transfers::calls_under_way::Pending;
 
 impl Kernel {

@@ -4,10 +4,9 @@
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers, `guesses.rs` those with several
 //! possible parents; `hidden_children.rs` is about those whose calls are not in the log,
 //! `unshown_flags.rs` about those that may be threads), `fd_tables.rs` is about their descriptors,
-//! `passed_descriptors.rs` about those that come from other tasks; `task_cache.rs` finds
-//! tasks by id, `shared.rs` holds what several share, `comm.rs` their names, `memory.rs` an address
-//! space; `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are
-//! missing.
+//! `passed_descriptors.rs` about those that come from other tasks; `task_cache.rs` finds tasks by
+//! id, `shared.rs` holds what several share, such as address spaces, `comm.rs` their names;
+//! `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are missing.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
@@ -15,7 +14,6 @@ mod fd_tables;
 mod fork;
 mod guesses;
 mod hidden_children;
-pub(crate) mod memory;
 mod namespaces;
 mod passed_descriptors;
 mod shared;
@@ -32,13 +30,13 @@ use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{
     CLONE_FILES, CLONE_FS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM, UNSHOWN,
 };
+use crate::kernel::address_space::AddressSpace;
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::numbered::Numbered;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::guesses::Guess;
-use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::tasks::namespaces::{Apart, Unseen};
 use crate::kernel::tasks::shared::{NEW, Shared};
 use crate::kernel::tasks::task_cache::TaskCache;

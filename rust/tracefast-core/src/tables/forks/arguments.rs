@@ -1,15 +1,8 @@
-//! The arguments of rare calls and events: mappings, pipes, memory.
+//! The arguments of rare calls: mappings, pipes.
 
 use memchr::memmem;
 
 use crate::text::number;
-
-/// The number after `key`, in any notation of C.
-fn number(text: &[u8], key: &[u8]) -> Option<i64> {
-    let at = memmem::find(text, key)? + key.len();
-    let (value, n) = number::c_integer(text.get(at..)?);
-    (n > 0).then_some(value)
-}
 
 /// The argument at index `at` of a call whose arguments are numbers and flags, without the name
 /// that ftrace prints before it.
@@ -62,15 +55,6 @@ pub(crate) fn hands_on(args: &str) -> bool {
     !other && !has(b"CLOEXEC")
 }
 
-/// Anonymous memory of the current task in bytes, from `rss_stat`.
-pub(crate) fn anonymous(args: &str) -> Option<i64> {
-    let text = args.as_bytes();
-    let anonymous =
-        memmem::find(text, b"type=MM_ANONPAGES").is_some() || number(text, b"member=") == Some(1);
-    let own = number(text, b"curr=").is_none_or(|current| current != 0);
-    number(text, b"size=").filter(|_| anonymous && own)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,17 +88,5 @@ mod tests {
         for args in ["4, 9, O_CLOEXEC", "4, F_DUPFD_CLOEXEC, 10", "4, F_GETFD"] {
             assert!(!hands_on(args), "{args}");
         }
-    }
-
-    #[test]
-    fn memory() {
-        let text = "mm_id=3117311479 curr=1 type=MM_ANONPAGES size=6852608B";
-        assert_eq!(anonymous(text), Some(6_852_608));
-        let fields =
-            "mm_id=0xb9ce65f7 (-1177655817) curr=0x1 (1) member=0x1 (1) size=0x689000 (6852608)";
-        assert_eq!(anonymous(fields), Some(6_852_608));
-        assert_eq!(anonymous("member=1 size=4096B"), Some(4096));
-        assert_eq!(anonymous("mm_id=9 curr=0 type=MM_ANONPAGES size=0B"), None);
-        assert_eq!(anonymous("mm_id=9 curr=1 type=MM_FILEPAGES size=4096B"), None);
     }
 }

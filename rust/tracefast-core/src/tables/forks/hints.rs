@@ -4,18 +4,23 @@
 use memchr::memmem;
 
 use crate::hash::HashMap;
-use crate::linux::syscalls::{by_name, shape};
+use crate::linux::clone::Kind;
+use crate::linux::syscalls::{Classes, by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::parents::Parents;
 use crate::tables::forks::task::{Birth, FRESH, Task};
 use crate::tables::forks::word_classes::Act;
 use crate::tables::names::Names;
+use crate::tables::process_tracking::launcher::{StartMethod, WorkerRole};
 use crate::tables::process_tracking::word_classes::Status;
 use crate::tables::table_builder::TableBuilder;
 
 /// How many opened files are examined: the ones that identify a program come early.
 const PYTHON_OPENS: u32 = 256;
 const TORCH_OPENS: u32 = 20_000;
+
+/// A process that waits for others for so long has nothing to do yet: locks in between take less.
+const IDLE_NS: i64 = 10_000_000;
 
 /// What the files that a task opened say about the program that it ran.
 #[derive(Debug, Default)]
@@ -56,6 +61,12 @@ pub(crate) struct Deeds {
     modules: u32,
     first_module: Option<i64>,
     last_module: Option<i64>,
+    /// The end of the last one before it waited for something to do.
+    loaded: Option<i64>,
+    /// It has waited since its first module.
+    waited: bool,
+    /// It accepts connections.
+    listens: bool,
 }
 
 /// The first and last time of a source, and its fastest execve.
@@ -71,11 +82,21 @@ pub(crate) struct Extent {
 pub(crate) struct Called {
     number: u32,
     pub(crate) opens: bool,
+    /// It waits for others, but not for children.
+    waits: bool,
+    listens: bool,
 }
 
 impl Called {
     pub(crate) fn new(name: &str, names: &mut Names) -> Self {
-        Self { number: names.number(name), opens: shape(by_name(name.as_bytes())).opens_path() }
+        let shape = shape(by_name(name.as_bytes()));
+        let has = |class| shape.classes.has(class);
+        Self {
+            number: names.number(name),
+            opens: shape.opens_path(),
+            waits: has(Classes::WAITS) && !has(Classes::COLLECTS),
+            listens: name == "listen",
+        }
     }
 }
 
@@ -160,6 +181,13 @@ impl Forks {
         let called = columns.called.get(row, |name| Called::new(name, names));
         let Some(called) = called else { return };
         let started = act == Act::Exec && tasks.ret.get(row) == Some(0);
+        if (called.waits || called.listens)
+            && let Some(deeds) = &mut task.deeds
+        {
+            deeds.listens |= called.listens;
+            let long = tasks.dur.get(row).is_none_or(|dur| dur >= IDLE_NS);
+            deeds.waited |= called.waits && long && deeds.modules > 0;
+        }
         if !called.opens && !started && !fresh || tasks.status(row) == Some(Status::Injected) {
             return;
         }
@@ -189,7 +217,7 @@ impl Forks {
     pub(crate) fn hint_of(
         &self,
         birth: &Birth,
-        (image, process): (Option<&str>, Option<u32>),
+        (image, process, role): (Option<&str>, Option<u32>, Option<WorkerRole>),
         child: Option<&Task>,
         evidence: &Evidence<'_>,
     ) -> Hint {
@@ -212,6 +240,16 @@ impl Forks {
                 let (first, last) = deeds.first_module.zip(deeds.last_module)?;
                 Some(last.saturating_sub(first))
             }),
+            method: child.and_then(|child| match self.tracked(child)?.execs.first() {
+                Some(program) => StartMethod::of_program(role, program.role),
+                // What shares the memory of its parent until it executes a program is no worker.
+                None => (self.kind(birth) == Some(Kind::Fork)).then(|| StartMethod::of_fork(role)),
+            }),
+            loaded_ns: deeds.and_then(|deeds| {
+                let (start, loaded) = birth.ts.get().zip(deeds.loaded)?;
+                Some(loaded.saturating_sub(start))
+            }),
+            listens: deeds.filter(|_| child.is_some_and(Task::seen)).map(|deeds| deeds.listens),
             python: parent
                 .and_then(|parent| parent.python)
                 .map(|(_, (major, minor))| format!("{major}.{minor}")),
@@ -248,6 +286,9 @@ impl Deeds {
             self.modules = self.modules.saturating_add(1);
             self.first_module.get_or_insert(ts);
             self.last_module = self.last_module.max(end.or(Some(ts)));
+            if !self.waited {
+                self.loaded = self.last_module;
+            }
         }
     }
 
@@ -288,6 +329,9 @@ pub(crate) struct Hint {
     calls: Option<String>,
     modules: Option<u32>,
     modules_ns: Option<i64>,
+    method: Option<StartMethod>,
+    loaded_ns: Option<i64>,
+    listens: Option<bool>,
     python: Option<String>,
     torch: Option<bool>,
     log: Option<i64>,
@@ -299,6 +343,9 @@ pub(crate) fn add_columns<R>(table: &mut TableBuilder<'_, R>, hint: impl Fn(&R) 
     table.text("child_calls", |row| hint(row).calls.as_deref());
     table.uint32("child_modules", |row| hint(row).modules);
     table.int64("child_modules_ns", |row| hint(row).modules_ns);
+    table.text("worker_method", |row| hint(row).method.map(StartMethod::text));
+    table.int64("child_loaded_ns", |row| hint(row).loaded_ns);
+    table.boolean("child_listens", |row| hint(row).listens);
     table.text("parent_python", |row| hint(row).python.as_deref());
     table.boolean("parent_torch", |row| hint(row).torch);
     table.int64("log_ns", |row| hint(row).log);

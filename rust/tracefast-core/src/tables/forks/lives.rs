@@ -1,8 +1,8 @@
 //! Lives of tasks: the programs they start, how they end, when they are reaped.
 
 use crate::linux::child_status;
+use crate::linux::rss_stat::{Pages, RssStat};
 use crate::linux::task_events::{self, TaskEvent};
-use crate::tables::forks::arguments;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;
 use crate::tables::forks::task::{Exec, Task};
@@ -194,7 +194,7 @@ impl Forks {
             Act::Rss => {
                 let pid = self.tasks.get(number as usize).and_then(|task| task.pid.get());
                 if let Some(pid) = pid.and_then(|pid| self.pids.get_mut(pid))
-                    && let Some(bytes) = arguments::anonymous(args)
+                    && let Some(bytes) = own_anonymous(args)
                 {
                     pid.anon.set(bytes);
                 }
@@ -216,4 +216,10 @@ impl Task {
             program.started = startup.finish();
         }
     }
+}
+
+/// Anonymous memory of the current task in bytes, if the event `rss_stat` is about that.
+fn own_anonymous(args: &str) -> Option<i64> {
+    let stat = RssStat::parse(args)?;
+    (stat.own && stat.pages == Pages::Anonymous).then_some(stat.bytes)
 }

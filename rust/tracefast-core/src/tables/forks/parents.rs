@@ -7,6 +7,7 @@ use crate::tables::forks::fold::Forks;
 use crate::tables::forks::task::{Birth, Task};
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::group::{self, Process};
+use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::outcome;
 use crate::tables::process_tracking::programs::Programs;
 
@@ -117,6 +118,11 @@ impl<'a> Parents<'a> {
     /// The program that a process ran before a row.
     pub(crate) fn program(&self, process: u32, row: u64) -> Option<&'a str> {
         self.programs.before(process as usize, row)?.path.as_deref()
+    }
+
+    /// What that program is to worker processes.
+    pub(crate) fn role(&self, process: u32, row: u64) -> Option<WorkerRole> {
+        self.programs.before(process as usize, row)?.role
     }
 
     /// How many threads of the process were alive at the birth, the caller included, but not the

@@ -183,7 +183,10 @@ impl<'a> Row<'a> {
             ),
             parent_tasks: parents.threads(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
-            hint: forks.hint_of(birth, (parent_image, process), child, evidence),
+            hint: {
+                let role = process.and_then(|process| parents.role(process, birth.row));
+                forks.hint_of(birth, (parent_image, process, role), child, evidence)
+            },
         }
     }
 }

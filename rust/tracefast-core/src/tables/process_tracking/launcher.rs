@@ -61,15 +61,45 @@ impl WorkerRole {
     pub(crate) fn is_helper(self) -> bool {
         matches!(self, Self::ForkServer | Self::ResourceTracker)
     }
+}
 
-    /// Its name.
+/// How a worker is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum StartMethod {
+    /// Forked from the process that uses it.
+    Fork,
+    /// Started as a new program by a library of Python.
+    Spawn,
+    /// Forked from a forkserver.
+    Forkserver,
+    /// Started as a new program by a launcher.
+    Exec,
+}
+
+impl StartMethod {
+    /// How a process was started that was forked by a program with the role `parent`, and has
+    /// executed nothing. Whether it works for that one, its later calls must show.
+    pub(crate) fn of_fork(parent: Option<WorkerRole>) -> Self {
+        if parent == Some(WorkerRole::ForkServer) { Self::Forkserver } else { Self::Fork }
+    }
+
+    /// How a worker was started that is a program with the role `own`, from one with the role
+    /// `parent`; None if it is no worker.
+    pub(crate) fn of_program(parent: Option<WorkerRole>, own: Option<WorkerRole>) -> Option<Self> {
+        match own {
+            Some(role) if role.is_worker() => Some(Self::Spawn),
+            Some(role) if role.is_helper() => None,
+            _ => (parent == Some(WorkerRole::Torchrun)).then_some(Self::Exec),
+        }
+    }
+
+    /// Its name, which is multiprocessing's where that has one.
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Self::SpawnWorker => "spawn-worker",
-            Self::ForkServer => "forkserver",
-            Self::ResourceTracker => "resource-tracker",
-            Self::LokyWorker => "loky-worker",
-            Self::Torchrun => "torchrun",
+            Self::Fork => "fork",
+            Self::Spawn => "spawn",
+            Self::Forkserver => "forkserver",
+            Self::Exec => "exec",
         }
     }
 }
@@ -228,7 +258,27 @@ mod tests {
             (WorkerRole::ResourceTracker, false, true),
             (WorkerRole::Torchrun, false, false),
         ] {
-            assert_eq!((role.is_worker(), role.is_helper()), (worker, helper), "{}", role.text());
+            assert_eq!((role.is_worker(), role.is_helper()), (worker, helper), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn methods() {
+        use WorkerRole::{ForkServer, ResourceTracker, SpawnWorker, Torchrun};
+        assert_eq!(StartMethod::of_fork(None).text(), "fork");
+        assert_eq!(StartMethod::of_fork(Some(SpawnWorker)).text(), "fork");
+        assert_eq!(StartMethod::of_fork(Some(ForkServer)).text(), "forkserver");
+        for (parent, own, expected) in [
+            (None, Some(SpawnWorker), Some("spawn")),
+            (None, Some(ResourceTracker), None),
+            (Some(Torchrun), Some(ResourceTracker), None),
+            (Some(Torchrun), None, Some("exec")),
+            // A program that has nothing to do with workers.
+            (None, None, None),
+            (Some(ForkServer), None, None),
+        ] {
+            let method = StartMethod::of_program(parent, own).map(StartMethod::text);
+            assert_eq!(method, expected, "{parent:?} {own:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Facts that no column holds.
 
 use crate::events::details::{
-    AioCall, Completion, Detail, FileNumber, Memory, Received, Submission,
+    AioCall, Completion, Detail, FileNumber, Mapping, Memory, Received, Submission,
 };
 use crate::events::rows::Side;
 use crate::events::vocabulary::open_flags;
@@ -10,49 +10,53 @@ use crate::text::string_view::unpack;
 
 #[test]
 fn address_spaces() {
-    let map = |start, len, anonymous, writable| Memory::Map { start, len, anonymous, writable };
+    use Mapping::{Anonymous, File, Shared};
+    let map = |start, len, mapping, writable| Memory::Map { start, len, mapping, writable };
     let unmap = |start, len| Memory::Unmap { start, len };
     let protect = |start, len, writable| Memory::Protect { start, len, writable };
     for (line, change) in [
         (
             "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f00",
-            map(0x7f00, 8192, true, true),
+            map(0x7f00, 8192, Anonymous, true),
         ),
         (
             "mmap2(0xf000, 8192, PROT_NONE, MAP_PRIVATE|MAP_FIXED|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0) = 0xf000",
-            map(0xf000, 8192, true, false),
+            map(0xf000, 8192, Anonymous, false),
         ),
         (
             "old_mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0xf700",
-            map(0xf700, 4096, true, true),
+            map(0xf700, 4096, Anonymous, true),
         ),
         (
             "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0) = 0x7f00",
-            map(0x7f00, 8192, false, true),
+            map(0x7f00, 8192, Shared, true),
         ),
         (
             "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_DENYWRITE, 3</a>, 0x1000) = 0x7f00",
-            map(0x7f00, 8192, false, true),
+            map(0x7f00, 8192, File, true),
         ),
-        ("mmap(NULL, 8192, 0x3, 0x22, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
+        ("mmap(NULL, 8192, 0x3, 0x22, -1, 0) = 0x7f00", map(0x7f00, 8192, Anonymous, true)),
         // The descriptor is ignored for anonymous mappings.
         (
             "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, 0, 0) = 0x7f00",
-            map(0x7f00, 8192, true, false),
+            map(0x7f00, 8192, Anonymous, false),
         ),
-        ("mmap(NULL, 8192, 0x1, 0x22, 0, 0) = 0x7f00", map(0x7f00, 8192, true, false)),
+        ("mmap(NULL, 8192, 0x1, 0x22, 0, 0) = 0x7f00", map(0x7f00, 8192, Anonymous, false)),
         // MAP_SHARED_VALIDATE
-        ("mmap(NULL, 8192, 0x3, 0x23, -1, 0) = 0x7f00", map(0x7f00, 8192, false, true)),
+        ("mmap(NULL, 8192, 0x3, 0x23, -1, 0) = 0x7f00", map(0x7f00, 8192, Shared, true)),
         (
             "mmap(NULL, 8192, 0x1 /* PROT_READ */, 0x22 /* MAP_PRIVATE|MAP_ANONYMOUS */, -1, 0) = 0x7f00",
-            map(0x7f00, 8192, true, false),
+            map(0x7f00, 8192, Anonymous, false),
         ),
         // By number, on mips: no file either.
-        ("mmap(NULL, 8192, 0x3, 0x802, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
-        ("mmap(0, 0x2000, 0x3, 0x22, 0xffffffff, 0) = 0x7f0000", map(0x7f_0000, 8192, true, true)),
+        ("mmap(NULL, 8192, 0x3, 0x802, -1, 0) = 0x7f00", map(0x7f00, 8192, Anonymous, true)),
+        (
+            "mmap(0, 0x2000, 0x3, 0x22, 0xffffffff, 0) = 0x7f0000",
+            map(0x7f_0000, 8192, Anonymous, true),
+        ),
         (
             "mmap(addr=NULL, length=8, prot=PROT_READ, flags=MAP_PRIVATE|MAP_ANONYMOUS, fd=-1, offset=0) = 0x7f00",
-            map(0x7f00, 8, true, false),
+            map(0x7f00, 8, Anonymous, false),
         ),
         ("munmap(0x7f2735472000, 39423) = 0", unmap(0x7f27_3547_2000, 39423)),
         ("mprotect(0x7f00, 4096, PROT_READ|PROT_WRITE) = 0", protect(0x7f00, 4096, true)),

@@ -1,25 +1,54 @@
-//! An estimate of private writable memory, whose page tables a fork has to copy.
+//! An estimate of the memory that an address space may take, from calls that map and unmap.
 //!
-//! It counts private anonymous mappings that may be written to, and the growth of the heap. A log
-//! of system calls does not show which pages were touched.
+//! A log of system calls does not show which pages were touched, so this is what may be resident, at
+//! most. The model needs private writable memory only, whose page tables a fork has to copy; the
+//! table of memory also needs mapped files and shared memory.
 
 use std::collections::BTreeMap;
 
-use crate::events::details::Memory;
+use crate::events::details::{Mapping, Memory};
 
 /// How many ranges are followed at most: a call may change all of them, and a hostile log has many
 /// calls.
 const RANGES: usize = 1 << 12;
 
+/// A range that is mapped, after its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    end: u64,
+    kind: Kind,
+}
+
+/// What makes two ranges alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    mapping: Mapping,
+    writable: bool,
+}
+
+/// What may be resident, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Resident {
+    pub(crate) anon: i64,
+    pub(crate) file: i64,
+    pub(crate) shared: i64,
+}
+
 /// An address space.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AddressSpace {
-    /// Private anonymous ranges: from start to end, and whether they are writable.
-    ranges: BTreeMap<u64, (u64, bool)>,
-    /// Bytes of the writable ones.
+    /// From start to end.
+    ranges: BTreeMap<u64, Range>,
+    /// Bytes of private anonymous ranges that may be written to: no page of others was ever
+    /// written to.
     writable: u64,
+    /// Bytes of files and of shared memory.
+    file: u64,
+    shared: u64,
     /// Start and end of the heap.
     heap: Option<(u64, u64)>,
+    /// Files and shared memory are followed, too.
+    whole: bool,
     /// It began in the log, so all of it is known.
     known: bool,
     /// A call of its tasks was of those that every program starts with.
@@ -32,7 +61,19 @@ impl AddressSpace {
         Self { known: true, ..Self::default() }
     }
 
-    /// The estimate in bytes; `None` for an address space older than the log.
+    /// The same, which follows files and shared memory, too.
+    pub(crate) fn fresh_whole() -> Self {
+        Self { whole: true, ..Self::fresh() }
+    }
+
+    /// What may be resident; `None` for an address space older than the log.
+    pub(crate) fn resident(&self) -> Option<Resident> {
+        let bytes = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let (file, shared) = (bytes(self.file), bytes(self.shared));
+        self.bytes().map(|anon| Resident { anon, file, shared })
+    }
+
+    /// Private writable memory in bytes; `None` for an address space older than the log.
     pub(crate) fn bytes(&self) -> Option<i64> {
         let heap = self.heap.map_or(0, |(start, end)| end.saturating_sub(start));
         let bytes = i64::try_from(self.writable.saturating_add(heap)).unwrap_or(i64::MAX);
@@ -54,29 +95,29 @@ impl AddressSpace {
     pub(crate) fn change(&mut self, memory: Memory) {
         self.set_up = true;
         match memory {
-            Memory::Map { start, len, anonymous, writable } => {
+            Memory::Map { start, len, mapping, writable } => {
                 self.cut(start, len);
-                if anonymous {
-                    self.put(start, len, writable);
+                if mapping == Mapping::Anonymous || self.whole {
+                    self.put(start, len, Kind { mapping, writable });
                 }
             }
             Memory::Unmap { start, len } => {
                 self.cut(start, len);
             }
             Memory::Protect { start, len, writable } => {
-                for (start, end, _) in self.cut(start, len) {
-                    self.put(start, end - start, writable);
+                for (start, Range { end, kind }) in self.cut(start, len) {
+                    self.put(start, end - start, Kind { writable, ..kind });
                 }
             }
             Memory::Remap { start, len, new_start, new_len, stays } => {
                 let moved = self.cut(start, len);
-                for &(start, end, writable) in moved.iter().filter(|_| stays) {
-                    self.put(start, end - start, writable);
+                for &(start, Range { end, kind }) in moved.iter().filter(|_| stays) {
+                    self.put(start, end - start, kind);
                 }
-                // A range of a file is not followed, and stays so.
-                if let Some(&(_, _, writable)) = moved.first() {
+                // A range that is not followed stays so.
+                if let Some(&(_, Range { kind, .. })) = moved.first() {
                     self.cut(new_start, new_len);
-                    self.put(new_start, new_len, writable);
+                    self.put(new_start, new_len, kind);
                 }
             }
             Memory::Break { end } => {
@@ -86,60 +127,71 @@ impl AddressSpace {
         }
     }
 
+    /// The sum that a range of this kind counts in.
+    fn sum(&mut self, kind: Kind) -> Option<&mut u64> {
+        match kind.mapping {
+            Mapping::Anonymous => kind.writable.then_some(&mut self.writable),
+            Mapping::File => Some(&mut self.file),
+            Mapping::Shared => Some(&mut self.shared),
+            Mapping::Device => None,
+        }
+    }
+
     /// Removes `start..start + len`, rounded up to pages, and returns what was there.
-    fn cut(&mut self, start: u64, len: u64) -> Vec<(u64, u64, bool)> {
+    fn cut(&mut self, start: u64, len: u64) -> Vec<(u64, Range)> {
         let end = start.saturating_add(pages(len));
         if self.ranges.is_empty() || start >= end {
             return Vec::new();
         }
         let mut found = Vec::new();
         let before = self.ranges.range(..start).next_back();
-        if let Some((&from, &(to, writable))) = before.filter(|(_, (to, _))| *to > start) {
-            found.push((from, to, writable));
-        }
-        found.extend(self.ranges.range(start..end).map(|(&from, &(to, w))| (from, to, w)));
+        found.extend(
+            before.filter(|(_, range)| range.end > start).map(|(&from, &range)| (from, range)),
+        );
+        found.extend(self.ranges.range(start..end).map(|(&from, &range)| (from, range)));
         for part in &mut found {
-            let (from, to, writable) = *part;
+            let (from, range) = *part;
             self.ranges.remove(&from);
             if from < start {
-                self.ranges.insert(from, (start, writable));
+                self.ranges.insert(from, Range { end: start, ..range });
             }
-            if to > end {
-                self.ranges.insert(end, (to, writable));
+            if range.end > end {
+                self.ranges.insert(end, range);
             }
-            *part = (from.max(start), to.min(end), writable);
-            if writable {
-                self.writable -= part.1 - part.0;
+            *part = (from.max(start), Range { end: range.end.min(end), ..range });
+            let (from, Range { end: to, kind }) = *part;
+            if let Some(sum) = self.sum(kind) {
+                *sum -= to - from;
             }
         }
         found
     }
 
-    fn put(&mut self, start: u64, len: u64, writable: bool) {
+    fn put(&mut self, start: u64, len: u64, kind: Kind) {
         let (mut start, mut end) = (start, start.saturating_add(pages(len)));
         if end <= start {
             return;
         }
         let grown = end - start;
         // Merge neighbours of the same kind: heaps are mapped piece by piece.
-        if let Some((&from, &(to, kind))) = self.ranges.range(..start).next_back()
-            && (to, kind) == (start, writable)
+        if let Some((&from, &range)) = self.ranges.range(..start).next_back()
+            && range == (Range { end: start, kind })
         {
             self.ranges.remove(&from);
             start = from;
         }
-        if let Some(&(to, kind)) = self.ranges.get(&end)
-            && kind == writable
+        if let Some(&range) = self.ranges.get(&end)
+            && range.kind == kind
         {
             self.ranges.remove(&end);
-            end = to;
+            end = range.end;
         }
         if self.ranges.len() >= RANGES {
             return;
         }
-        self.ranges.insert(start, (end, writable));
-        if writable {
-            self.writable += grown;
+        self.ranges.insert(start, Range { end, kind });
+        if let Some(sum) = self.sum(kind) {
+            *sum += grown;
         }
     }
 }
@@ -155,7 +207,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn map(start: u64, len: u64, writable: bool) -> Memory {
-        Memory::Map { start, len, anonymous: true, writable }
+        Memory::Map { start, len, mapping: Mapping::Anonymous, writable }
     }
 
     #[test]
@@ -165,7 +217,7 @@ mod tests {
         space.change(Memory::Unmap { start: MIB + MIB / 2, len: MIB });
         assert_eq!(space.bytes(), Some(MIB as i64));
         // A file that is mapped over it replaces it.
-        space.change(Memory::Map { start: MIB, len: 100, anonymous: false, writable: true });
+        space.change(Memory::Map { start: MIB, len: 100, mapping: Mapping::File, writable: true });
         assert_eq!(space.bytes(), Some(MIB as i64 - 4096));
     }
 
@@ -187,6 +239,32 @@ mod tests {
         assert_eq!(space.bytes(), Some(4 * MIB as i64));
         space.change(to(false));
         assert_eq!(space.bytes(), Some(2 * MIB as i64));
+    }
+
+    #[test]
+    fn files_and_shared_memory_count_where_they_are_wanted() {
+        let mapping = |mapping, start| Memory::Map { start, len: MIB, mapping, writable: true };
+        for (mut space, followed) in
+            [(AddressSpace::fresh_whole(), true), (AddressSpace::fresh(), false)]
+        {
+            let mib = |count: u64| if followed { (count * MIB) as i64 } else { 0 };
+            space.change(mapping(Mapping::File, 0));
+            space.change(mapping(Mapping::File, MIB));
+            space.change(mapping(Mapping::Shared, 8 * MIB));
+            space.change(mapping(Mapping::Device, 12 * MIB));
+            // What may not be written to may be read.
+            space.change(Memory::Protect { start: 0, len: MIB, writable: false });
+            let expected = Resident { anon: 0, file: mib(2), shared: mib(1) };
+            assert_eq!(space.resident(), Some(expected));
+            space.change(Memory::Unmap { start: MIB, len: 8 * MIB });
+            let expected = Resident { anon: 0, file: mib(1), shared: 0 };
+            assert_eq!(space.resident(), Some(expected));
+            space.change(mapping(Mapping::Anonymous, 0));
+            assert_eq!(
+                space.resident(),
+                Some(Resident { anon: MIB as i64, ..Resident::default() })
+            );
+        }
     }
 
     #[test]
