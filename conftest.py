@@ -28,6 +28,8 @@ DEMO_FTRACE = r"""
           <idle>-0       [000] d.h..    10.000702: block_rq_complete: 254,0 RA () 800 + 16 be,0,4 [0]
             true-101     [000] .....    10.000703: mm_filemap_get_pages: dev=254:0 ino=42 ofs=0-4095
             true-101     [000] .....    10.000704: mm_filemap_get_pages: dev=254:0 ino=42 ofs=4096-8191
+            true-101     [000] .....    10.000705: rss_stat: mm_id=7 curr=1 type=MM_ANONPAGES size=8192B
+            true-101     [000] .....    10.000706: rss_stat: mm_id=7 curr=1 type=MM_FILEPAGES size=4096B
 """.lstrip()
 
 

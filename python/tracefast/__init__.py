@@ -7,8 +7,9 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     columns.
 `files`, `accesses`, `covered_bytes`
     Which files were used and how; the accesses to one file; how much of it they cover.
-`forks`, `fork_summary`, `fork_advice`, `processes`
-    Which processes were started, what that cost, and what to change; how each process ended.
+`forks`, `fork_summary`, `fork_advice`, `processes`, `memory`
+    Which processes were started, what that cost, and what to change; how each process ended; how
+    much memory it had.
 `syscalls`, `events`, `fields`
     Which calls took the time; which events there are; the typed fields of one event.
 `waits`, `stuck`, `wait_graph`
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.files.table import files
     from tracefast.analysis.forks.summary import fork_advice, fork_summary
     from tracefast.analysis.forks.table import forks
+    from tracefast.analysis.memory import memory
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
     from tracefast.analysis.waits.pairs import wait_graph
@@ -78,6 +80,7 @@ __all__ = [
     "fork_advice",
     "fork_summary",
     "forks",
+    "memory",
     "page_cache",
     "parse",
     "parse_many",
@@ -102,6 +105,7 @@ _LAZY = {
     "fork_advice": "tracefast.analysis.forks.summary",
     "fork_summary": "tracefast.analysis.forks.summary",
     "forks": "tracefast.analysis.forks.table",
+    "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse_many": "tracefast.batch.parse_many",
     "processes": "tracefast.analysis.processes",

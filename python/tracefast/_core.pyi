@@ -251,8 +251,11 @@ class Fold:
     def push(self, events: _ArrowStream | _ArrowArray) -> None:
         """Add events."""
 
+    def ready(self) -> list[Batch]:
+        """Return the first rows of the table, if they can no longer change; each once."""
+
     def finish(self) -> list[Batch]:
-        """Return the table, in one part or several. This can be done once."""
+        """Return the rest of the table, in one part or several. This can be done once."""
 
 @final
 class Files(Fold):
@@ -280,6 +283,10 @@ class Syscalls(Fold):
 
 @final
 class StraceCounts(Fold):
+    def __new__(cls) -> Self: ...
+
+@final
+class Memory(Fold):
     def __new__(cls) -> Self: ...
 
 @final

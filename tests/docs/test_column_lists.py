@@ -28,6 +28,7 @@ DECLARED = {
     "darshan": [_core.Darshan().schema],
     "forks": [_core.Forks().schema],
     "processes": [_core.Processes().schema],
+    "memory": [_core.Memory().schema],
     "syscalls": [_core.Syscalls().schema, _core.Syscalls(by="process").schema],
     "waits": [waits_table.SCHEMA],
 }

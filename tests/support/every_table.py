@@ -23,6 +23,7 @@ TABLES = {
     "syscalls by process": lambda events: tf.syscalls(events, by="process"),
     "strace_counts": strace_counts,
     "processes": tf.processes,
+    "memory": tf.memory,
     "forks": tf.forks,
     "fork_summary": lambda events: tf.fork_summary(events, threads=True),
     "fork_advice": tf.fork_advice,

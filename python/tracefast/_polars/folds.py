@@ -1,5 +1,6 @@
 """Lazy tables that are made in one pass over the events, in their order."""
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
@@ -98,37 +99,40 @@ def folded(
         _batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         nothing = project(schema.to_frame(), with_columns)
-        for fold in _fed(opener, rows, list(types), new_fold):
-            if fold is None:
+        left = n_rows
+        for part in _parts(opener, rows, list(types), new_fold, look):
+            if part is None:
                 yield nothing
                 continue
-            if look is not None:
-                look(fold)
-            left = n_rows
-            parts = fold.finish()[::-1]
-            while parts:
-                table = pl.DataFrame(parts.pop())
-                if left is not None:
-                    table = table[:left]
-                    left -= table.height
-                yield project(table if predicate is None else table.filter(predicate), with_columns)
+            table = part
+            if left is not None:
+                table = table[:left]
+                left -= table.height
+            yield project(table if predicate is None else table.filter(predicate), with_columns)
+            if left == 0:
+                return
 
     return register_io_source(
         lambda *asked: inside(source(*asked)), schema=schema, is_pure=True, explain_name=name
     )
 
 
-def _fed(
-    opener: Opener | None, rows: pl.LazyFrame, columns: list[str], new_fold: Callable[[], F]
-) -> Iterator[F | None]:
+def _parts(
+    opener: Opener | None,
+    rows: pl.LazyFrame,
+    columns: list[str],
+    new_fold: Callable[[], F],
+    look: Callable[[F], object] | None,
+) -> Iterator[pl.DataFrame | None]:
     """Pass all rows to a fold: those of whole files directly, others through polars.
 
     Yields
     ------
-    Fold or None
-        None from time to time, because a source that does not yield cannot be stopped (see
-        `source_threads`); the fold at the end.
+    DataFrame or None
+        Parts of the table, as soon as they cannot change; None from time to time, because a source
+        that does not yield cannot be stopped (see `source_threads`).
     """
+    given = 0
     if opener is not None:
         fold = new_fold()
         yielded = time.monotonic()
@@ -136,21 +140,41 @@ def _fed(
             for batch in opener(columns):
                 if batch is not None:
                     fold.push(batch)
+                for part in map(pl.DataFrame, fold.ready()):
+                    given += part.height
+                    yield part
                 if (now := time.monotonic()) - yielded > PATIENCE_S:
                     yielded = now
                     yield None
         except UnreadableError:
             pass  # polars has to read the files.
         else:
-            yield fold
+            yield from _finished(fold, look)
             return
     fold = new_fold()
-    run(rows, fold)
-    yield fold
+    for part in itertools.chain(_pushed(rows, fold), _finished(fold, look)):
+        # The first rows of the table are those that were given before.
+        yield part[given:]
+        given = max(given - part.height, 0)
+
+
+def _finished(fold: F, look: Callable[[F], object] | None) -> Iterator[pl.DataFrame]:
+    """Give the rest of a fold's table, once all rows are in."""
+    if look is not None:
+        look(fold)
+    parts = fold.finish()[::-1]
+    while parts:
+        yield pl.DataFrame(parts.pop())
 
 
 def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
-    """Pass all rows to a fold, batch by batch."""
+    """Pass all rows to a fold, batch by batch, whose table is known at the end."""
+    for _ in _pushed(rows, fold):
+        pass
+
+
+def _pushed(rows: pl.LazyFrame, fold: _core.Fold) -> Iterator[pl.DataFrame]:
+    """Pass all rows to a fold, batch by batch; gives the parts of its table that are ready."""
     words = {
         name: _Words(dtype.categories)
         for name, dtype in rows.collect_schema().items()
@@ -163,6 +187,7 @@ def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
             if (more := known.more()) is not None:
                 fold.words(name, more)
         fold.push(batch.with_columns(batch[name].to_physical() for name in words))
+        yield from map(pl.DataFrame, fold.ready())
 
 
 class _Words:

@@ -285,13 +285,14 @@ impl RowFold for Memory {
         let names = &mut self.names;
         let name = columns.name.get(row, |word| (Meaning::from_name(word), names.number(word)));
         let meaning = name.map_or(Meaning::Other, |(meaning, _)| meaning);
-        if meaning == Meaning::Other && kind != RowKind::Exit && self.live.unseen == 0 {
+        if kind == RowKind::Notice {
             return;
         }
         let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
         let (pid, tid) = (columns.pid.get(row), columns.tid.get(row));
         let ids = Ids { source, task, pid, tid };
-        if self.live.unseen > 0 && kind != RowKind::Notice {
+        self.live.note(ids);
+        if self.live.unseen > 0 {
             self.appears(ids, columns.ts.get(row).into());
         }
         match (kind, name) {

@@ -10,6 +10,9 @@ use crate::tables::packed::Packed;
 /// How many processes may wait at the same time for the rest of what the log says about their birth.
 const WAITING: usize = 1024;
 
+/// How many leaders are remembered whose process no row was about.
+const LEADERS: usize = 1 << 16;
+
 /// A process, named by its source and the task of its first thread.
 pub(crate) type Key = (u32, u32);
 
@@ -70,6 +73,9 @@ impl Ids {
 pub(crate) struct Live {
     processes: HashMap<Key, Process>,
     by_pid: HashMap<(u32, i32), u32>,
+    /// The leaders of processes that no row was about yet, and the last one that was added.
+    leaders: HashMap<(u32, i32), u32>,
+    last: Option<Key>,
     /// Those that the log has not shown in full, the oldest first.
     waiting: VecDeque<Key>,
     /// How many processes have no rows yet.
@@ -89,7 +95,10 @@ impl Live {
         let task = match known {
             Some(task) if task == ids.task || !ids.leads() => task,
             Some(task) => self.lead(source, task, ids.task),
-            None => ids.task,
+            None => pid
+                .and_then(|pid| self.leaders.remove(&(source, pid)))
+                .filter(|_| !ids.leads())
+                .unwrap_or(ids.task),
         };
         let key = (source, task);
         let process = self.processes.entry(key).or_insert_with(|| Process::new(task));
@@ -97,7 +106,7 @@ impl Live {
             process.seen = true;
             self.unseen = self.unseen.saturating_sub(1);
         }
-        process.led |= ids.leads();
+        process.led |= ids.leads() || task != ids.task;
         if known != Some(task)
             && let Some(pid) = pid
         {
@@ -105,6 +114,25 @@ impl Live {
             self.by_pid.insert((source, pid), task);
         }
         key
+    }
+
+    /// Notes the task that leads a process, of which other threads may have the first rows that
+    /// matter.
+    #[inline]
+    pub(crate) fn note(&mut self, ids: Ids) {
+        if self.last != Some((ids.source, ids.task)) {
+            self.last = Some((ids.source, ids.task));
+            if let Some(pid) = ids.pid.filter(|_| ids.leads()) {
+                let key = (ids.source, pid);
+                if !self.by_pid.contains_key(&key) {
+                    // Those of processes that have ended may be among them.
+                    if self.leaders.len() >= LEADERS {
+                        self.leaders.clear();
+                    }
+                    self.leaders.insert(key, ids.task);
+                }
+            }
+        }
     }
 
     /// The leader's task `new` has the id of a process that was known by its task `old`.
