@@ -6,13 +6,30 @@ from dataclasses import dataclass, field
 import polars as pl
 
 import tracefast as tf
-from support.reference.calls import EXECS, FORKS
+from support.reference.calls import EXECS, FORKS, WAITS, WAITS_FOR_CHILD
+from support.reference.processes import slow_argv
 from tracefast.analysis.forks.evidence import HINTS
 
 # Of a child that makes more calls before its execve, what these are does not matter.
 SOON = 256
 OPENS = {"open", "openat", "openat2", "creat"}
 PYTHON = re.compile(r"python(\d+\.\d+)")
+
+
+# Waits that are no lock between threads.
+IDLE_NS = 10_000_000
+ROLES = {
+    "worker": r"-c from multiprocessing\.spawn ",
+    "forkserver": r"-c from multiprocessing\.forkserver ",
+    "tracker": r"-c from multiprocessing\.resource_tr",
+    "torchrun": r"^\S*torchrun |-m torch\.distributed\.run ",
+}
+
+
+def role_of(args: str | None) -> str | None:
+    """Say what a program is to workers, by its arguments."""
+    line = " ".join(slow_argv(args) or []) + " "
+    return next((role for role, sign in ROLES.items() if re.search(sign, line)), None)
 
 
 @dataclass
@@ -36,7 +53,11 @@ class Task:
     calls: list[str] = field(default_factory=list)
     executed: bool = False
     modules: list[tuple[int, int]] = field(default_factory=list)
-    seen: bool = False
+    # Those before it waited for something to do.
+    loaded: list[int] = field(default_factory=list)
+    waited: bool = False
+    listens: bool = False
+    role: str | None = None
 
 
 class Hints:
@@ -47,6 +68,8 @@ class Hints:
         # The program that a process runs, by the path of its last execve, else by its number.
         self.images: dict[int, str | None] = {}
         self.programs: dict[object, Program] = {}
+        # What the program is to workers that a process has executed.
+        self.roles: dict[int, str | None] = {}
         self.moments: list[int] = []
         self.execs: list[int] = []
 
@@ -60,7 +83,13 @@ class Hints:
         if row["kind"] != "syscall" or row["status"] == "injected" or returns:
             return
         executes = row["name"] in EXECS and row["ret"] == 0
+        task.listens |= row["name"] == "listen"
+        long = row["dur_ns"] is None or row["dur_ns"] >= IDLE_NS
+        if row["name"] in WAITS - WAITS_FOR_CHILD and long and task.modules:
+            task.waited = True
         if executes:
+            role = self.roles[row["pid"]] = role_of(row["args"])
+            task.role = task.role if task.executed else role
             task.executed = True
             self.images[row["pid"]] = row["path"]
             if row["dur_ns"] is not None:
@@ -72,6 +101,8 @@ class Hints:
             self.programs.setdefault(program, Program()).opens(row["path"])
             if row["path"].endswith(".pyc") and (row["ret"] or 0) >= 0 and ts is not None:
                 task.modules.append((ts, end))
+                if not task.waited:
+                    task.loaded.append(end)
 
     def of(self, row: dict) -> dict:
         """Give what is known of one created task."""
@@ -84,20 +115,35 @@ class Hints:
             "child_calls": " ".join(sorted(set(task.calls))) if soon else None,
             "child_modules": len(modules) if task else None,
             "child_modules_ns": max(end for _, end in modules) - modules[0][0] if modules else None,
+            "worker_method": self.method(row, task),
+            "child_loaded_ns": max(task.loaded) - row["ts"] if task and task.loaded else None,
+            "child_listens": task.listens if task else None,
             "parent_python": parent.python,
             "parent_torch": parent.torch,
             "log_ns": max(self.moments) - min(self.moments) if self.moments else None,
             "log_exec_ns": min(self.execs, default=None),
         }
 
+    def method(self, row: dict, task: Task | None) -> str | None:
+        """Say how a worker was started."""
+        parent = self.roles.get(row["pid"])
+        if task is None:
+            return None
+        if not task.executed:
+            forked = "forkserver" if parent == "forkserver" else "fork"
+            return forked if row["kind"] == "fork" else None
+        launched = parent == "torchrun" and task.role != "tracker"
+        return "spawn" if task.role == "worker" else "exec" if launched else None
+
 
 def hinted(events: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame:
     """Give the rows of `forks` with `HINTS`, without `child_start`."""
-    rows = tf.forks(events).collect()
+    rows = tf.forks(events).with_columns(pl.col("ts").cast(pl.Int64)).collect()
     logs: dict[str | None, Hints] = {}
     # Moments as numbers: Python's own have no nanoseconds.
     for row in events.lazy().with_columns(pl.col("ts").cast(pl.Int64)).collect().to_dicts():
         logs.setdefault(row["source"], Hints()).take(row)
     types = {name: dtype for name, dtype in HINTS.items() if name != "child_start"}
     hints = pl.DataFrame([logs[row["source"]].of(row) for row in rows.to_dicts()], schema=types)
-    return pl.concat([rows, hints], how="horizontal")
+    times = pl.col("ts").cast(pl.Datetime("ns"))
+    return pl.concat([rows.with_columns(times), hints], how="horizontal")

@@ -26,7 +26,10 @@ def said(rule, rows: list[dict]) -> Advice | None:
     """Ask a rule about the group of the first row."""
     found = report(fork_rows(made(rows)).collect())
     image = rows[0].get("image", "/bin/true")
-    (case,) = [case for case in found.cases if case.text("image") == image]
+    source = rows[0].get("source", "log")
+    (case,) = [
+        case for case in found.cases if (case.text("image"), case.text("source")) == (image, source)
+    ][:1]
     return rule(case)
 
 
@@ -296,6 +299,8 @@ def test_a_fork_while_threads_live():
     assert "forkserver" in found.remedy
     other = advice(threads_at_fork, [{**WORKER, "parent_tasks": 2, "parent_image": "/bin/server"}])
     assert "forkserver" not in other.remedy
+    server = advice(threads_at_fork, same(2, **WORKER, parent_tasks=2, worker_method="forkserver"))
+    assert server.remedy.startswith("Preload only modules that start no threads")
 
 
 @pytest.mark.parametrize(
@@ -364,29 +369,78 @@ def test_workers_that_are_not_forked_again(rows):
 
 # The rule re-imports.
 
+SPAWNED = {"image": "/usr/bin/python3", "kind": "vfork", "worker_method": "spawn"}
+
 
 def test_workers_that_import_the_same():
-    rows = same(3, child_modules=100, child_modules_ns=200 * MS, image="/usr/bin/python3")
-    found = advice(re_imports, [*rows, {"child_modules": 3, "image": "/usr/bin/python3"}])
+    rows = same(3, child_modules=100, child_modules_ns=200 * MS, lifetime_ns=5_000 * MS, **SPAWNED)
+    # The resource tracker imports, too, and a probe.
+    others = same(2, **SPAWNED | {"child_modules": 60, "worker_method": None})
+    found = advice(re_imports, [*rows, *others, {**SPAWNED, "child_modules": 3}])
     assert found.evidence == (
-        "3 workers opened 300 compiled modules (.pyc), 100 each (median), within 200 ms (median)"
+        "3 workers (start method spawn) opened 300 compiled modules (.pyc), 100 each (median),"
+        " within 200 ms (median)"
     )
     assert "set_forkserver_preload" in found.remedy
-    forked = advice(re_imports, [row | {"image": None} for row in rows])
-    assert forked.remedy == "Import them in the parent before it forks."
+    assert "live longer" not in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("method", "remedy"),
+    [
+        ("fork", "Import them in the parent before it forks."),
+        ("forkserver", "Name what they import in multiprocessing's set_forkserver_preload([…])"),
+        ("exec", "Import less in the program that the workers run, or import it later."),
+    ],
+)
+def test_the_remedy_is_not_what_is_done_already(method, remedy):
+    row = {"image": None, "worker_method": method, "lifetime_ns": 5_000 * MS}
+    found = advice(re_imports, same(3, child_modules=100, **row))
+    assert found.remedy.startswith(remedy)
+    assert f"start method {method}" in found.evidence
+
+
+def test_workers_that_are_started_again_and_again():
+    rows = [row | SPAWNED | {"child_modules": 100} for row in epochs([2, 2])]
+    assert "persistent_workers=True" in advice(re_imports, rows).remedy
+
+
+def test_a_manager_is_no_worker():
+    workers = same(2, child_modules=100, **SPAWNED)
+    manager = {**SPAWNED, "child_modules": 100, "child_listens": True}
+    assert advice(re_imports, [manager, *workers]).evidence.startswith("2 workers")
+    assert said(re_imports, [manager, *workers[:1]]) is None
+    # Workers that hand descriptors to others listen, too.
+    listening = [row | {"child_listens": True} for row in workers]
+    assert advice(re_imports, listening).evidence.startswith("2 workers")
 
 
 @pytest.mark.parametrize(
     "rows",
     [
-        same(5, child_modules=19),
-        same(1, child_modules=100),
-        same(5),
-        same(5, child_modules=100, parent_image="/bin/sh"),
+        same(5, child_modules=19, **SPAWNED),
+        same(1, child_modules=100, **SPAWNED),
+        same(5, **SPAWNED),
+        same(5, child_modules=100, **SPAWNED | {"worker_method": None}),
+        same(5, child_modules=100, parent_image="/bin/sh", **SPAWNED),
     ],
 )
 def test_workers_that_import_little(rows):
     assert said(re_imports, rows) is None
+
+
+# Lines.
+
+
+def test_lines_of_several_logs_have_the_name_of_the_log():
+    rows = [{**WORKER, "parent_tasks": 3, "source": "/srv/a.strace"}]
+    assert advice(threads_at_fork, rows).evidence.endswith("the first at line 1")
+    other = {**WORKER, "source": "/srv/b.strace", "parent_image": "/bin/server"}
+    found = advice(threads_at_fork, [*rows, other])
+    assert found.evidence.endswith("the first at line 1 of /srv/a.strace")
+    probes = same(10, exec_failed=4, exec_failed_ns=300_000)
+    found = advice(path_probes, [*probes, {"source": "other"}])
+    assert "first at line 1 of log;" in found.evidence
 
 
 def test_ranges():

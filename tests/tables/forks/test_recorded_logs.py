@@ -8,7 +8,9 @@ import tracefast as tf
 from support.paths import DATA
 from support.reference.fork_hints import hinted
 from tracefast.analysis.forks.evidence import HINTS, ROWS, fork_rows
+from tracefast.analysis.forks.summary import report
 from tracefast.analysis.forks.table import SCHEMA
+from tracefast.cli.screen.forks_report import render_report
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,48 @@ def test_rows_alone_know_no_causes(logs):
 @pytest.mark.parametrize("name", ["grow", "subprocess_python37", "loader"])
 def test_hints_as_the_slow_way(logs, name):
     check_hints(tf.scan(logs / f"{name}.strace.zst"))
+
+
+METHODS = ["fork", "spawn", "forkserver", "forkserver-preload"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_hints_about_workers(method):
+    check_hints(tf.scan(DATA / "start-methods" / f"{method}.strace.zst"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_by_each_start_method(method):
+    events = tf.scan(DATA / "start-methods" / f"{method}.strace.zst")
+    name = method.removesuffix("-preload")
+    rows = fork_rows(events).filter(pl.col("worker_method").is_not_null()).collect()
+    # Two workers and a manager, which listens. The resource tracker and the forkserver are neither.
+    assert rows["worker_method"].to_list() == [name] * 3
+    assert rows["child_listens"].to_list() == [True, False, False]
+    advice = tf.fork_advice(events).filter(pl.col("code") == "re-imports").collect()
+    if method == "forkserver-preload":
+        assert advice.is_empty()
+        return
+    assert advice["evidence"].item().startswith(f"2 workers (start method {name}) opened")
+    remedy = advice["remedy"].item()
+    assert ("the forkserver has it" in remedy) == (method == "forkserver")
+    assert ("start method forkserver" in remedy) == (method == "spawn")
+    assert ("in the parent before it forks" in remedy) == (method == "fork")
+    # They live as long as the pool.
+    assert "live longer" not in remedy
+
+
+def test_the_headline_says_what_loading_modules_takes():
+    def headline(method):
+        events = tf.scan(DATA / "start-methods" / f"{method}.strace.zst")
+        text = render_report(report(fork_rows(events).collect()))
+        return text.split("\n\n")[0].replace("\n", " ")
+
+    said = (
+        "Until they had loaded the modules for their first job, 2 workers (start method spawn) took"
+    )
+    assert said in headline("spawn")
+    assert "had loaded" not in headline("forkserver-preload")
 
 
 def test_hints_of_every_form_of_log(spawn):

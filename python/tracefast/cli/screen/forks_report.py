@@ -30,6 +30,10 @@ _WHOLE_PATHS: Final = 40
 _MIN_NOTE: Final = 20
 # Below this width of the last column, the rate is left out.
 _MIN_WIDTH_WITH_RATE: Final = 20
+# Workers that take so many times longer than the call to load their modules are worth a sentence;
+# calls count as at least so long.
+_MIN_LOADED: Final = 10
+_MIN_CALL_NS: Final = 5_000_000
 # A rate of fewer processes says nothing.
 _MIN_COUNT_OF_RATE: Final = 10
 # The width of the names of logs on a terminal.
@@ -140,6 +144,7 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
             low, high = share * price.low / tax, share * price.high / tax
             text += f", {percent_span(low, high)} of the time"
         text += "."
+    text += _until_work(cases)
     if not wall:
         text += " The log has no times, or only whole seconds: record with strace -ttt."
     untimed = sum(_untimed(case) for case in cases)
@@ -154,6 +159,32 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
             " may be strace's own share."
         )
     return textwrap.fill(text, prose) + "\n"
+
+
+def _until_work(cases: Sequence[Case]) -> str:
+    """Say how long workers take to load their modules, if that is far more than the call."""
+    times: list[int] = []
+    methods: set[str] = set()
+    for case in cases:
+        workers = case.workers.drop_nulls("child_loaded_ns")
+        call = max(_median(workers["call_ns"].drop_nulls().to_list()), _MIN_CALL_NS)
+        loaded = workers["child_loaded_ns"].to_list()
+        if _median(loaded) > _MIN_LOADED * call:
+            times += loaded
+            methods |= set(workers["worker_method"].to_list())
+    if not times:
+        return ""
+    how = ", ".join(sorted(methods))
+    each = " each (median)" if len(times) > 1 else ""
+    total = f", {duration(sum(times))} in total" if len(times) > 1 else ""
+    return (
+        f" Until they had loaded the modules for their first job, {plural(len(times), 'worker')}"
+        f" (start method {how}) took {duration(_median(times))}{each}{total}."
+    )
+
+
+def _median(values: list[int]) -> int:
+    return sorted(values)[(len(values) - 1) // 2] if values else 0
 
 
 def _untimed(case: Case) -> int:
@@ -304,8 +335,11 @@ def _piece(code: str, said: list[tuple[Case, Advice]], prose: int) -> str:
     for (what, remedy), about in words.items():
         text += _fill(what, prose)
         for case, each in about[:_MAX_EXAMPLES]:
-            who = f"{_who(case, short=True)}: " if len(said) > 1 else ""
-            text += _fill(f"Seen: {who}{each.evidence}.", prose)
+            who = _who(case, short=True) if len(said) > 1 else ""
+            log = case.log
+            if who and log is not None:
+                who += f" in {log}"
+            text += _fill(f"Seen: {who}{': ' if who else ''}{each.evidence}.", prose)
         if len(about) > _MAX_EXAMPLES:
             text += _fill(f"… and {len(about) - _MAX_EXAMPLES:,} more", prose)
         text += _fill(f"Do: {remedy}", prose)

@@ -167,8 +167,33 @@ class Case:
 
     def first(self, name: str) -> str:
         """Give the line of the first row in which this is positive."""
-        lines = self.rows.filter(pl.col(name) > 0)["line"].drop_nulls()
-        return f"line {lines[0]}" if len(lines) else "an unknown line"
+        return self.line(self.rows.filter(pl.col(name) > 0)) or "an unknown line"
+
+    def line(self, rows: pl.DataFrame) -> str | None:
+        """Name the first line of some rows, and its log if there are several."""
+        lines = rows["line"].drop_nulls()
+        if lines.is_empty():
+            return None
+        log = self.log
+        return f"line {lines[0]}" + (f" of {log}" if log is not None else "")
+
+    @property
+    def log(self) -> str | None:
+        """Name their log, if there are several."""
+        several = self.table["source"].n_unique() > 1
+        return self.text("source") if several else None
+
+    @property
+    def workers(self) -> pl.DataFrame:
+        """Those of the rows that are worker processes; `worker_method` says how they were started.
+
+        A manager of multiprocessing is started as its workers are, but accepts connections. Where
+        most of the processes do, they are workers that hand descriptors to others.
+        """
+        rows = self.rows.filter(pl.col("worker_method").is_not_null())
+        listening = pl.col("child_listens").fill_null(value=False)
+        serving = rows.filter(listening).height
+        return rows.filter(~listening) if 2 * serving <= rows.height else rows
 
     def time(self, name: str) -> str:
         """Write a time of the summary."""

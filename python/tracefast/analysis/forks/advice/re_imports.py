@@ -5,19 +5,33 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.forks.advice.case import Advice, Case
+from tracefast.analysis.forks.advice.fork_per_epoch import rounds
 from tracefast.quantities import duration, plural
 
 _LEAST_MODULES: Final = 20
 _LEAST_WORKERS: Final = 2
+_LONGER: Final = "; let workers live longer (PyTorch's DataLoader: persistent_workers=True)"
+# What to change, by how the workers were started.
+_REMEDIES: Final = {
+    "fork": "Import them in the parent before it forks",
+    "forkserver": "Name what they import in multiprocessing's set_forkserver_preload([…]), so that"
+    " the forkserver has it when it forks them",
+    "spawn": "Use multiprocessing's start method forkserver with set_forkserver_preload([…]), whose"
+    " workers find the modules loaded; import less in the module that the workers run",
+    "exec": "Import less in the program that the workers run, or import it later",
+}
 
 
 def re_imports(case: Case) -> Advice | None:
-    """Find several children of Python that each open many compiled modules."""
+    """Find several workers, started in one way, that each open many compiled modules of Python."""
     if not case.runs_python or case.text("kind") == "thread":
         return None
-    workers = case.rows.filter(pl.col("child_modules") >= _LEAST_MODULES)
+    importing = case.workers.filter(pl.col("child_modules") >= _LEAST_MODULES)
+    groups = importing.partition_by("worker_method", maintain_order=True)
+    workers = max(groups, key=lambda rows: int(rows["child_modules"].sum()), default=importing)
     if workers.height < _LEAST_WORKERS:
         return None
+    method = str(workers["worker_method"][0])
     total = int(workers["child_modules"].sum())
     modules = workers["child_modules"].sort()
     each = modules[(len(modules) - 1) // 2]
@@ -25,14 +39,14 @@ def re_imports(case: Case) -> Advice | None:
     time = f", within {duration(took[(len(took) - 1) // 2])} (median)" if len(took) else ""
     if time and case.traced:
         time += ", the tracer's stops included"
+    # Those that live as long as the program do not live longer.
+    again = any(
+        len(rounds(parent.sort("begin"))) > 1 for parent in workers.partition_by("source", "pid")
+    )
     return Advice(
         "re-imports",
         "Each worker imports the same modules again before it can start work.",
-        f"{plural(workers.height, 'worker')} opened {plural(total, 'compiled module')} (.pyc),"
-        f" {each} each (median){time}",
-        "Import them in the parent before it forks."
-        if case.text("image") is None
-        else "Use multiprocessing's start method forkserver with set_forkserver_preload([…]), whose"
-        " workers find the modules loaded; import less in the module that the workers run; let"
-        " workers live longer.",
+        f"{plural(workers.height, 'worker')} (start method {method}) opened"
+        f" {plural(total, 'compiled module')} (.pyc), {each} each (median){time}",
+        _REMEDIES[method] + (_LONGER if again else "") + ".",
     )

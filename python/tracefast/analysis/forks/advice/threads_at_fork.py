@@ -19,10 +19,13 @@ def threads_at_fork(case: Case) -> Advice | None:
     if risky.is_empty():
         return None
     most = int(risky["parent_tasks"].sort()[-1])
-    lines = risky["line"].drop_nulls()
-    where = f"; the first at line {lines[0]}" if len(lines) else ""
+    line = case.line(risky)
+    where = f"; the first at {line}" if line else ""
     remedy = (
-        "Use multiprocessing's start method forkserver or spawn, or fork before threads are"
+        "Preload only modules that start no threads (set_forkserver_preload), or use the start"
+        " method spawn."
+        if risky["worker_method"].eq_missing("forkserver").all()
+        else "Use multiprocessing's start method forkserver or spawn, or fork before threads are"
         " started (OpenMP, OpenCV, tokenizers and the queues of a data loader start some)."
         if case.runs_python
         else "Fork before threads are started, or execute a program in the child."

@@ -120,9 +120,10 @@ impl<'a> Parents<'a> {
         self.programs.before(process as usize, row)?.path.as_deref()
     }
 
-    /// What that program is to worker processes.
+    /// What that program is to worker processes. A child that has started none has other work to
+    /// do than its parent: what a forkserver forks is none.
     pub(crate) fn role(&self, process: u32, row: u64) -> Option<WorkerRole> {
-        self.programs.before(process as usize, row)?.role
+        self.programs.own_before(process as usize, row)?.role
     }
 
     /// How many threads of the process were alive at the birth, the caller included, but not the

@@ -57,6 +57,11 @@ impl<'a> Programs<'a> {
         self.all.get(number).copied()
     }
 
+    /// The program that a process started itself and ran before a row.
+    pub(crate) fn own_before(&self, process: usize, row: u64) -> Option<&'a Exec> {
+        self.all.get(self.started_before(process, row)?).copied()
+    }
+
     /// The last program of a process.
     pub(crate) fn last(&self, process: usize) -> Option<&'a Exec> {
         self.before(process, u64::MAX)
