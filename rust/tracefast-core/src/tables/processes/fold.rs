@@ -35,7 +35,7 @@ pub struct Processes {
 
 impl Default for Processes {
     fn default() -> Self {
-        Self { tracker: Tracker::with_argv(), work: Vec::new() }
+        Self { tracker: Tracker::with_argv(), work: Vec::new(), streams: Streams::default() }
     }
 }
 
