@@ -61,6 +61,7 @@ _GAPS: Final = {
     "no-durations": "The log has no durations, so waits that ended are not in it: record with -T",
     "no-children": "The log has no thread ids: other threads and children are not in it, and"
     " nothing is called a deadlock. Record with -f",
+    "lost": "The tracer lost events, so nothing is called a deadlock: record with a larger buffer",
     "attached": "The log starts in mid-run and does not show who holds older pipes, so nothing is"
     " called a deadlock: start the program under strace to prove one",
     "filtered": "Not all calls were traced, so nothing is called a deadlock: record without -e",

@@ -140,7 +140,7 @@ impl Tracker {
                 }
             }
             RowKind::Event => self.event(columns, row, number, role),
-            RowKind::Return | RowKind::Part | RowKind::Notice | RowKind::Other => {}
+            RowKind::Return | RowKind::Part | RowKind::Notice | RowKind::Lost | RowKind::Other => {}
         }
         Some(found)
     }

@@ -18,6 +18,8 @@ pub(crate) enum RowKind {
     Signal,
     /// An event of ftrace.
     Event,
+    /// Events that the tracer lost, of any task.
+    Lost,
     /// A fact found by the model: not a sign of life.
     Notice,
     /// Any other sign of life.
@@ -33,6 +35,7 @@ impl RowKind {
             "signal" => Self::Signal,
             "event" => Self::Event,
             "notice" => Self::Notice,
+            "lost" => Self::Lost,
             _ => Self::Other,
         }
     }

@@ -48,7 +48,7 @@ pub struct Waits {
 impl Log {
     /// All that tasks do is in it, and no filter hides it.
     pub(crate) fn whole(&self) -> bool {
-        self.memory && self.startup
+        self.memory && self.startup && !self.lost
     }
 }
 
@@ -62,6 +62,8 @@ pub(crate) struct Log {
     pub(crate) startup: bool,
     /// It is one of ftrace.
     pub(crate) ftrace: bool,
+    /// The tracer lost events.
+    lost: bool,
     /// What the clock of futexes and sleeps shows more than the log's.
     pub(crate) clock: Option<i64>,
     /// The newest description.
@@ -140,7 +142,7 @@ impl Waits {
         }
     }
 
-    /// What the logs lack, so that less is known: `no-times`, `no-durations`, `no-children`,
+    /// What the logs lack, so that less is known: `no-times`, `no-durations`, `no-children`, `lost`,
     /// `attached`, `filtered`.
     pub fn gaps(&self) -> Vec<&'static str> {
         let any = |lacks: fn(&Log) -> bool| self.logs.iter().any(|log| log.seen && lacks(log));
@@ -148,8 +150,9 @@ impl Waits {
             ("no-times", any(|log| !log.times)),
             ("no-durations", any(|log| log.times && !log.durations)),
             ("no-children", any(|log| !log.ids)),
-            ("attached", any(|log| !log.starts && !log.whole())),
-            ("filtered", any(|log| log.starts && !log.whole())),
+            ("lost", any(|log| log.lost)),
+            ("attached", any(|log| !log.starts && !log.whole() && !log.lost)),
+            ("filtered", any(|log| log.starts && !log.whole() && !log.lost)),
         ];
         gaps.into_iter().filter(|&(_, lacks)| lacks).map(|(word, _)| word).collect()
     }
@@ -295,7 +298,13 @@ impl RowFold for Waits {
     #[inline]
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
         let found = self.tracker.row(&mut columns.0, row);
-        let Some(TaskRow { task, kind, name }) = found else { return };
+        let Some(TaskRow { task, kind, name }) = found else {
+            if columns.0.kind(row) == Some(RowKind::Lost) {
+                let source = self.tracker.source(&mut columns.0, row);
+                self.log_mut(source).lost = true;
+            }
+            return;
+        };
         let (tasks, waits) = columns;
         let Some(source) = self.tracker.tasks.get(task as usize).map(|task| task.source) else {
             return;
