@@ -36,6 +36,40 @@ def test_who_hangs_comes_first_with_the_line_that_explains_it(waits):
     assert "What to do: start workers before threads" in rest
 
 
+def test_of_several_logs_each_line_names_its_log(waits):
+    text = " ".join(waits(STALLS / "own_pipe.strace", STALLS / "lost_child.strace").split())
+    assert "Line 15 of own_pipe.strace: from here" in text
+    assert "Line 25 of lost_child.strace: 30130 died." in text
+
+
+def test_what_is_not_proved_says_so(waits, tmp_path):
+    lines = HUNG.read_text().splitlines(keepends=True)
+    (tmp_path / "cut").write_text("".join(lines[:34]))
+    text = waits(tmp_path / "cut")
+    assert ": 1 task may never go on" in text
+    assert "A likely-deadlock is not proved" in text
+    single = (STALLS / "event.strace").read_text().splitlines(keepends=True)
+    (tmp_path / "single").write_text("".join(line.split(maxsplit=1)[1] for line in single))
+    text = waits(tmp_path / "single")
+    assert "likely-deadlock" in text
+    assert "None" not in text
+    assert "record with -T" not in waits(STALLS / "attached.strace")
+
+
+def test_a_log_without_times_names_who_waited(waits, tmp_path):
+    lines = (STALLS / "own_pipe.strace").read_text().splitlines(keepends=True)
+    untimed = "".join(f"{line.split()[0]} {line.split(maxsplit=2)[2]}" for line in lines)
+    (tmp_path / "log").write_text(untimed)
+    text = waits(tmp_path / "log")
+    assert "The log has no times" in text
+    assert "read pipe of line 15" in text
+    assert "STUCK" not in text
+
+
+def test_the_heading_of_a_verdict_is_its_name(waits):
+    assert "verdict" in waits(HUNG, "--stuck").splitlines()[0]
+
+
 def test_waits_that_ended_name_who_ended_them(waits):
     text = waits(HEALTHY)
     assert "STUCK" not in text

@@ -26,6 +26,8 @@ _MOST_STUCK: Final = 40
 _MIN_WIDTH: Final = 40
 # Times of logs that count from the start of the machine are in this year.
 _UPTIME: Final = 1970
+# Of a log without times: a signal or death took the task out of it.
+_DIED: Final = (pl.col("end") == "signal") & pl.col("dur_ns").is_null()
 # The branch to those who wait for the one above, and the room for what is said of it.
 _BRANCH: Final = "\N{BOX DRAWINGS LIGHT UP AND RIGHT}\N{BOX DRAWINGS LIGHT HORIZONTAL} "
 _INDENT: Final = " " * 12
@@ -56,14 +58,18 @@ _ADVICE: Final = {
     "lost-child": "find out why it died, and wait for its end as well as for its data",
     "held-lock": "let the lock go before the file is locked again through another descriptor",
 }
+_LIKELY: Final = (
+    "A likely-deadlock is not proved: the log ends within 0.1 s, or does not show where all tasks"
+    " come from"
+)
 _GAPS: Final = {
     "no-times": "The log has no times, and cannot say how long a wait took: record with -ttt -T",
     "no-durations": "The log has no durations, so waits that ended are not in it: record with -T",
-    "no-children": "The log has no thread ids: other threads and children are not in it, and"
-    " nothing is called a deadlock. Record with -f",
+    "no-children": "The log has no thread ids: other threads and children are not in it, so nothing"
+    " is called a deadlock. Record with -f",
     "lost": "The tracer lost events, so nothing is called a deadlock: record with a larger buffer",
-    "attached": "The log starts in mid-run and does not show who holds older pipes, so nothing is"
-    " called a deadlock: start the program under strace to prove one",
+    "attached": "The log starts in mid-run, or not all calls were traced. It does not show who"
+    " holds older pipes, so nothing is called a deadlock: start it under strace, without -e",
     "filtered": "Not all calls were traced, so nothing is called a deadlock: record without -e",
 }
 
@@ -144,18 +150,8 @@ def _stuck(rows: pl.DataFrame, width: int | None) -> list[str]:
     """Write who hangs: the roots, and below each of them those who wait for it."""
     if rows.is_empty():
         return []
-    never = rows.filter(pl.col("verdict") != "stalled").height
-    follow = rows.height - never
-    longest = rows["open_ns"].max()
-    since = _time(rows["ts"].min())
-    head = f"STUCK since {since}"
-    if isinstance(longest, int):
-        head += f", at least {units.duration(longest)}"
-    head += f": {plural(never, 'task')} can never go on"
-    if follow:
-        head += f", {plural(follow, 'waits', 'wait')} for them"
     prose = width or _PROSE_WIDTH
-    lines = [*textwrap.wrap(head, prose), ""]
+    lines = [*textwrap.wrap(_head(rows), prose), ""]
     shown = rows.head(_MOST_STUCK).rows(named=True)
     cells = []
     for row in shown:
@@ -163,36 +159,62 @@ def _stuck(rows: pl.DataFrame, width: int | None) -> list[str]:
         verdict = (_BRANCH if stalled else "") + row["verdict"]
         for_whom = f"waits for {row['root_pid']}" if stalled else ""
         who = row["tid"] if row["tid"] is not None else row["pid"]
-        cells.append([verdict, f"{_program(row)} {who}", _what(row), for_whom])
+        program = _program(row) if who is None else f"{_program(row)} {who}"
+        cells.append([verdict, program, _what(row), for_whom])
+    several = rows["source"].n_unique() > 1
     for row, line in zip(shown, align(cells), strict=True):
         lines.append(line)
         if row["proof"] is not None:
-            why = " ".join(filter(None, [f"{_PROOFS[row['proof']]}.", _because(row)]))
+            why = " ".join(
+                filter(None, [f"{_PROOFS[row['proof']]}.", _because(row, several=several)])
+            )
             lines += textwrap.wrap(why, prose, initial_indent=_INDENT, subsequent_indent=_INDENT)
     if rows.height > len(shown):
         lines.append(f"{rows.height - len(shown):,} more; --stuck prints all")
+    if "likely-deadlock" in rows["verdict"]:
+        lines += textwrap.wrap(_LIKELY, prose)
     proofs = [proof for proof in _ADVICE if proof in rows["proof"]]
     said = [f"What to do: {_ADVICE[proof]}" for proof in proofs]
     advice = [line for text in said for line in textwrap.wrap(text, prose)]
     return [*lines, *advice, "See docs/hangs.md"] if advice else lines
 
 
-def _because(row: Row) -> str | None:
-    """Write the line that explains why a wait can never end."""
+def _head(rows: pl.DataFrame) -> str:
+    """Say how many hang, and since when."""
+    never = rows.filter(pl.col("verdict") != "stalled").height
+    follow = rows.height - never
+    longest = rows["open_ns"].max()
+    since = _time(rows["ts"].min())
+    head = f"STUCK since {since}"
+    if isinstance(longest, int):
+        head += f", at least {units.duration(longest)}"
+    proved = rows.filter(pl.col("verdict") == "deadlock").height
+    if proved:
+        head += f": {plural(proved, 'task')} can never go on"
+    if never > proved:
+        head += f"{',' if proved else ':'} {plural(never - proved, 'task')} may never go on"
+    if follow:
+        head += f", {plural(follow, 'waits', 'wait')} for them"
+    return head
+
+
+def _because(row: Row, *, several: bool) -> str | None:
+    """Write the line that explains why a wait can never end; of which log, if there are several."""
     line, tid, pid = row["because_line"], row["because_tid"], row["because_pid"]
     if line is None:
         return None
     proof = row["proof"]
     if proof == "private-futex" and pid == row["pid"]:
         proof = "dead-thread"
-    return f"Line {line}: {_BECAUSE[proof].format(tid=tid, pid=pid)}."
+    log = f" of {printable(row['source'].rpartition('/')[2])}" if several else ""
+    return f"Line {line}{log}: {_BECAUSE[proof].format(tid=tid, pid=pid)}."
 
 
 def _open(rows: pl.DataFrame, top: int) -> list[str]:
     """Write the waits without an end of which nobody can say that they hang."""
     waiting = pl.col("verdict") == "waiting"
     rest = rows.filter(
-        ((pl.col("end") == "open") | waiting)
+        ((pl.col("end") == "open") | waiting | _DIED)
         & ~pl.col("verdict").is_in(STUCK).fill_null(value=False)
     ).sort("open_ns", descending=True, nulls_last=True)
     if rest.is_empty():

@@ -23,7 +23,6 @@ _HEADINGS: Final = {
     "share": "% events",
     "in_flight_max": "max parallel",
     "task_top": "top task",
-    "verdict": "pattern",
     "op_bytes": "bytes",
     "op_ns": "time",
     "errors": "err",

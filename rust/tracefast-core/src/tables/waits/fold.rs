@@ -68,9 +68,11 @@ pub(crate) struct Log {
     pub(crate) clock: Option<i64>,
     /// The newest description.
     pub(crate) newest: u32,
-    /// It has rows of tasks, times, calls with durations, thread ids, a program that was started.
+    /// It has rows of tasks, times, calls that returned, some with durations, thread ids, a program
+    /// that started.
     seen: bool,
     times: bool,
+    returned: bool,
     durations: bool,
     ids: bool,
     starts: bool,
@@ -148,7 +150,7 @@ impl Waits {
         let any = |lacks: fn(&Log) -> bool| self.logs.iter().any(|log| log.seen && lacks(log));
         let gaps = [
             ("no-times", any(|log| !log.times)),
-            ("no-durations", any(|log| log.times && !log.durations)),
+            ("no-durations", any(|log| log.times && log.returned && !log.durations)),
             ("no-children", any(|log| !log.ids)),
             ("lost", any(|log| log.lost)),
             ("attached", any(|log| !log.starts && !log.whole() && !log.lost)),
@@ -327,6 +329,9 @@ impl RowFold for Waits {
             RowKind::Call | RowKind::Return => {
                 let Some(act) = waits.act.get(row, Act::from_name) else { return };
                 let status = waits.status.get(row, Status::from_word);
+                if status.is_none_or(|status| status == Status::Returned) {
+                    self.logs.entry(source).or_default().returned = true;
+                }
                 let at = At {
                     row,
                     task,
