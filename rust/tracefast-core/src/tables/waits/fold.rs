@@ -330,7 +330,7 @@ impl RowFold for Waits {
                 let Some(act) = waits.act.get(row, Act::from_name) else { return };
                 let status = waits.status.get(row, Status::from_word);
                 if status.is_none_or(|status| status == Status::Returned) {
-                    self.logs.entry(source).or_default().returned = true;
+                    self.log_mut(source).returned = true;
                 }
                 let at = At {
                     row,

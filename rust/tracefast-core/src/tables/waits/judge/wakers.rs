@@ -96,7 +96,10 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
         (found.all, found.shown) = (false, false);
     }
     if !matches!(blocked.target, Target::Vfork) {
-        let strangers = others.strangers.iter().filter(|&&one| one != number);
+        // One of whom the log does not show who made it may share with any other.
+        let strange = others.strangers.contains(&number);
+        let strangers = if strange { &others.all } else { &others.strangers };
+        let strangers = strangers.iter().filter(|&&one| one != number);
         let before = found.tasks.len();
         found.tasks.extend(strangers);
         found.certain &= found.tasks.len() == before;
