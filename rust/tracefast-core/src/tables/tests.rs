@@ -8,6 +8,7 @@ use arrow_schema::SchemaRef;
 use crate::tables::files::{By as FilesBy, Darshan, Files, Options};
 use crate::tables::fold::{Dictionaries, Fold};
 use crate::tables::forks::Forks;
+use crate::tables::memory::Memory;
 use crate::tables::processes::Processes;
 use crate::tables::syscalls::{By, StraceCounts, Syscalls};
 
@@ -35,6 +36,7 @@ fn every_fold_takes_the_columns_that_it_names() {
     takes_what_it_needs(Darshan::default());
     takes_what_it_needs(Forks::default());
     takes_what_it_needs(Forks::with_hints());
+    takes_what_it_needs(Memory::default());
     takes_what_it_needs(Processes::default());
     takes_what_it_needs(Syscalls::new(By::Name));
     takes_what_it_needs(Syscalls::new(By::Process));
@@ -57,7 +59,7 @@ fn tables_have_the_columns_of_their_options() {
     assert_eq!(syscalls(By::Name)[..3], ["source", "name", "calls"]);
     assert_eq!(syscalls(By::Process)[..4], ["source", "pid", "image", "name"]);
     assert_eq!(names(&|| Forks::default().schema()).len(), 34);
-    assert_eq!(names(&|| Forks::with_hints().schema()).len(), 34 + 8);
+    assert_eq!(names(&|| Forks::with_hints().schema()).len(), 34 + 11);
     assert_eq!(names(&|| Processes::default().schema())[3..5], ["parent_task", "ppid"]);
     assert_eq!(names(&|| Darshan::default().schema())[2], "POSIX_OPENS");
 }
