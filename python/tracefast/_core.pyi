@@ -16,6 +16,7 @@ __all__ = [
     "Files",
     "Fold",
     "Forks",
+    "Memory",
     "ParquetEvents",
     "Processes",
     "Progress",
