@@ -27,8 +27,13 @@ COLUMNS: Final = (
         "``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (shared"
         " memory, but not a thread).",
     ),
-    columns("child_task", "UInt32", "The task that was created; null if the call failed."),
-    columns("child_pid", "Int32", "Its number."),
+    columns(
+        "child_task",
+        "UInt32",
+        "The task that was created; null if the call failed, or if the log does not show which of"
+        " several it is (pid namespaces); what follows of the child is null then, too.",
+    ),
+    columns("child_pid", "Int32", "Its number, as the call returned it."),
     columns("errno", "String", "Name of the error if the call failed."),
     columns(
         "call_ns",

@@ -12,7 +12,9 @@ COLUMNS: Final = (
         "parent_task",
         "UInt32",
         "`task` of the process that created it; if the log does not have the call that did, of"
-        " the process that received its exit status.",
+        " the process that received its exit status. In another pid namespace than strace's, calls"
+        " return other numbers: where several processes may have created it, and neither its own"
+        " number nor the order of numbers decides, null.",
     ),
     columns("ppid", "Int32", "`pid` of the same process."),
     columns(

@@ -46,9 +46,10 @@ def forks(events: Events) -> pl.LazyFrame:
             ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (shared
             memory, but not a thread).
         `child_task` : UInt32
-            The task that was created; null if the call failed.
+            The task that was created; null if the call failed, or if the log does not show which of
+            several it is (pid namespaces); what follows of the child is null then, too.
         `child_pid` : Int32
-            Its number.
+            Its number, as the call returned it.
         `errno` : String
             Name of the error if the call failed.
         `call_ns` : Int64

@@ -4,7 +4,9 @@ use crate::linux::clone::{Kind, kind_of};
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::task::Birth;
 use crate::tables::forks::word_classes::Maker;
+use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds;
+use crate::tables::process_tracking::namespaces::Move;
 
 impl Birth {
     /// How the task was created, by the flags.
@@ -232,5 +234,23 @@ impl Forks {
             child.birth.set_first(birth);
         }
         self.add_gaps(child);
+    }
+
+    /// Calls turned out to have other children, or it is open which.
+    pub(crate) fn rebind(&mut self, moves: &[Move]) {
+        let mut births = Vec::with_capacity(moves.len());
+        for (call, child) in moves {
+            let claimed = self.task_of(call.claimed).and_then(|at| self.tasks.get_mut(at as usize));
+            let birth = claimed.and_then(|claimed| std::mem::take(&mut claimed.birth).get());
+            births.extend(birth.map(|birth| (birth, *child)));
+        }
+        for (number, child) in births {
+            let child = child.and_then(|child| self.task_of(child));
+            let Some(birth) = self.births.get_mut(number as usize) else { continue };
+            (birth.child, birth.child_task) = (child.into(), Packed::default());
+            if let Some(child) = child.and_then(|child| self.tasks.get_mut(child as usize)) {
+                child.birth.set(number);
+            }
+        }
     }
 }

@@ -296,7 +296,8 @@ impl RowFold for Forks {
     /// The table, in order of source and time.
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         // The table does not look tasks up by id, and there may be millions.
-        self.tracker.forget_ids();
+        let moves = self.tracker.finish();
+        self.rebind(&moves);
         (self.tids, self.pids) = (HashMap::default(), Pids::default());
         table::build(&self)
     }

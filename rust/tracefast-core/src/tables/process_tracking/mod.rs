@@ -1,14 +1,16 @@
 //! What a process is: which tasks are its threads, what created it, which programs it ran.
 //!
 //! Every table asks here, so all tables agree. [`tracker`] keeps a record of each task, [`kinds`]
-//! says how it was created, [`group`] decides which tasks are one process, [`programs`] finds what it
-//! ran, [`argv`] with which arguments, [`launcher`] says what these show about its part among worker
-//! processes, and [`outcome`] how it ended. Memory grows with tasks and the programs that they started.
+//! says how it was created, [`namespaces`] by which call, [`group`] decides which tasks are one
+//! process, [`programs`] finds what it ran, [`argv`] with which arguments, [`launcher`] says what these
+//! show about its part among worker processes, and [`outcome`] how it ended. Memory grows with tasks
+//! and the programs that they started.
 
 pub(crate) mod argv;
 pub(crate) mod group;
 pub(crate) mod kinds;
 pub(crate) mod launcher;
+pub(crate) mod namespaces;
 pub(crate) mod outcome;
 pub(crate) mod programs;
 pub(crate) mod task;

@@ -22,6 +22,8 @@ pub(crate) struct Birth {
     pub(crate) by_call: bool,
     /// It was `clone3`.
     pub(crate) clone3: bool,
+    /// What the call returned.
+    pub(crate) number: Packed<i32>,
 }
 
 /// The end of a task.
@@ -61,6 +63,8 @@ pub(crate) struct Task {
     /// Thread id and process id; before its first row, those that its creator got.
     pub(crate) tid: Packed<i32>,
     pub(crate) pid: Packed<i32>,
+    /// Its number in its pid namespace, as its calls show it, if its rows have another one.
+    pub(crate) own: Packed<i32>,
     /// It has rows of its own.
     pub(crate) seen: bool,
     /// The row of its first sign.
@@ -86,6 +90,7 @@ impl Task {
             id,
             tid: Packed::default(),
             pid: Packed::default(),
+            own: Packed::default(),
             seen: false,
             row,
             ts_start: Packed::default(),

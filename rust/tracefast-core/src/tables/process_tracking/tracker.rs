@@ -11,6 +11,7 @@ use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::argv;
 use crate::tables::process_tracking::launcher::WorkerRole;
+use crate::tables::process_tracking::namespaces::{self, Move};
 use crate::tables::process_tracking::task::{Birth, End, Exec, Task};
 use crate::tables::process_tracking::word_classes::{Role, RowKind, Status};
 
@@ -71,6 +72,8 @@ pub(crate) struct Tracker {
     by_tid: HashMap<(u32, i32), u32>,
     /// Tasks that events reported and that have no rows yet, by source and thread id.
     expected: HashMap<(u32, i32), Birth>,
+    /// Events show who created which task.
+    events_show_children: bool,
     /// Rows so far.
     pub(crate) row: u64,
     /// The arguments of programs are wanted.
@@ -145,10 +148,12 @@ impl Tracker {
         Some(found)
     }
 
-    /// Forgets which ids tasks have, once all rows are in.
-    pub(crate) fn forget_ids(&mut self) {
+    /// Settles which call made which task, and forgets which ids tasks have, once all rows are in.
+    /// Returns all calls that have another child than their rows say.
+    pub(crate) fn finish(&mut self) -> Vec<Move> {
         (self.index, self.by_tid) = (HashMap::default(), HashMap::default());
         self.expected = HashMap::default();
+        if self.events_show_children { Vec::new() } else { namespaces::settle(&mut self.tasks) }
     }
 
     /// The number of a row's source; 0 if it has none.
@@ -225,6 +230,17 @@ impl Tracker {
                     task.execs.push(Exec { row: self.row, ts, path, argv, role, by_thread });
                 }
             }
+            Role::OwnNumber | Role::OwnProcess => {
+                let Some(task) = self.tasks.get_mut(number as usize) else { return };
+                let ret = ret.and_then(|ret| i32::try_from(ret).ok()).filter(|&ret| ret > 0);
+                let leads = role == Role::OwnNumber || columns.tid.get(row) == columns.pid.get(row);
+                if leads
+                    && ret.is_some()
+                    && columns.tid.get(row).is_some_and(|tid| Some(tid) != ret)
+                {
+                    task.own.set_first(ret);
+                }
+            }
             Role::Exit | Role::ExitGroup => {
                 let whole = role == Role::ExitGroup;
                 if let (Some(task), Some(status)) =
@@ -283,7 +299,16 @@ impl Tracker {
         });
         let kind = kind.or(reported);
         let (ts, dur) = (columns.ts.get(row).into(), columns.dur.get(row).into());
-        task.birth = Some(Birth { parent, kind, row: self.row, ts, dur, by_call: true, clone3 });
+        task.birth = Some(Birth {
+            parent,
+            kind,
+            row: self.row,
+            ts,
+            dur,
+            by_call: true,
+            clone3,
+            number: tid.into(),
+        });
     }
 
     /// A call that created a task of which only the returned id is known: the model does not know
@@ -300,7 +325,9 @@ impl Tracker {
         let source = self.tasks.get(parent as usize).map(|task| task.source);
         let (Some(tid), Some(source)) = (tid.filter(|&tid| tid > 0), source) else { return };
         let (ts, dur, by_call) = (columns.ts.get(row), columns.dur.get(row).into(), true);
-        let birth = Birth { parent, kind, row: self.row, ts: ts.into(), dur, by_call, clone3 };
+        let number = tid.into();
+        let birth =
+            Birth { parent, kind, row: self.row, ts: ts.into(), dur, by_call, clone3, number };
         let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
         // A task that started before the call is an earlier one with the same id.
         let older = |task: &Task| task.ts_start.get().zip(ts).is_some_and(|(start, ts)| start < ts);
@@ -355,10 +382,12 @@ impl Tracker {
                 };
                 let kind = if first { kind_of("task_newtask", args) } else { None };
                 let (dur, by_call, clone3) = (Packed::default(), false, false);
-                let birth = Birth { parent: number, kind, row: event, ts, dur, by_call, clone3 };
+                let (parent, number) = (number, Packed::default());
+                let birth = Birth { parent, kind, row: event, ts, dur, by_call, clone3, number };
+                self.events_show_children = true;
                 let known = self.expected.entry((task.source, tid)).or_insert(birth);
                 // The second of the two events has less information.
-                if first || known.parent != number {
+                if first || known.parent != parent {
                     *known = birth;
                 }
             }

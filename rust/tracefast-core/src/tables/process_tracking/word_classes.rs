@@ -56,6 +56,10 @@ pub(crate) enum Role {
     ExitGroup,
     /// A call that may say how a child ended.
     Wait,
+    /// A call that returns the number of the task.
+    OwnNumber,
+    /// A call that returns the number of the process.
+    OwnProcess,
     /// A child changed its state.
     ChildSignal,
     /// An event: a task was created, with its flags.
@@ -80,6 +84,8 @@ impl Role {
             _ if classes.has(Classes::ENDS_GROUP) => Self::ExitGroup,
             _ if classes.has(Classes::ENDS) => Self::Exit,
             _ if classes.has(Classes::COLLECTS) => Self::Wait,
+            "gettid" | "set_tid_address" => Self::OwnNumber,
+            "getpid" => Self::OwnProcess,
             "SIGCHLD" => Self::ChildSignal,
             "task_newtask" => Self::NewTask,
             "sched_process_fork" => Self::ForkEvent,

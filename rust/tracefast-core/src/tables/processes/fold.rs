@@ -101,7 +101,8 @@ impl RowFold for Processes {
     }
 
     /// The table, in order of source and start.
-    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        self.tracker.finish();
         let processes = group::processes(&self.tracker.tasks);
         Ok(vec![table::build(&self, &processes)?])
     }

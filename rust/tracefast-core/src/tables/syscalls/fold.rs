@@ -180,7 +180,7 @@ impl RowFold for Syscalls {
 
     /// The table, the largest sum of durations first.
     fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let Self { by, sources, names, tracker, mut entries, index, taskless, last, .. } = self;
+        let Self { by, sources, names, mut tracker, mut entries, index, taskless, last, .. } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let ends: HashMap<Option<&str>, i64> =
             (0..).zip(&last).map(|(number, &last)| (source(number), last)).collect();
@@ -197,6 +197,7 @@ impl RowFold for Syscalls {
             }
             return Ok(vec![table::build(rows, by)?]);
         }
+        tracker.finish();
         let tasks = &tracker.tasks;
         let processes = group::processes(tasks);
         let programs = Programs::new(tasks, &processes);
