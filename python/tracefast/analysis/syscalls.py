@@ -68,12 +68,12 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
             The part of `total_ns` spent waiting for others: in futex, poll, select, epoll, wait,
             sleep, pause, accept, connect, recv, flock, semop and the like, and in reads from pipes,
             sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd. Writes to a
-            pipe, socket or terminal, the open of a FIFO, and fcntl (which may wait for a lock)
-            count if they took at least a millisecond; without waiting they take microseconds. Reads
-            of files, directories, block devices, ``/dev/zero`` and ``/dev/urandom`` do not count as
-            waiting. A descriptor with a path but no known type counts as a file, except for the
-            usual names of devices. Null if the log does not show for any of the reads what it reads
-            from.
+            pipe, socket or terminal, sendfile and the like into one, the open of a FIFO, and fcntl
+            (which may wait for a lock) count if they took at least a millisecond; without waiting
+            they take microseconds. Reads of files, directories, block devices, ``/dev/zero`` and
+            ``/dev/urandom`` do not count as waiting. A descriptor with a path but no known type
+            counts as a file, except for the usual names of devices. Null if the log does not show
+            for any of the reads what it reads from.
         `bytes` : Int64, in bytes
             Bytes moved; null where no call says so.
 

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +16,8 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -400,6 +403,57 @@ static void copied_writer(void) {
     read(p[0], &c, 1);
 }
 
+static void step(int set, int by) {
+    struct sembuf operation = {0, by, 0};
+    semop(set, &operation, 1);
+}
+/* A semaphore of System V that the child raises. */
+static void raised(void) {
+    int set = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+    if (fork() == 0) { pause_ms(40), step(set, 1), _exit(0); }
+    step(set, -1), wait(0), semctl(set, 0, IPC_RMID);
+}
+/* Each of two processes waits for a semaphore that only the other would raise. */
+static void semaphores(void) {
+    int one = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600), two = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+    if (fork() == 0) { step(one, -1), step(two, 1), _exit(0); }
+    step(two, -1), step(one, 1);
+}
+static void semaphore_limit(void) {
+    struct sembuf operation = {0, -1, 0};
+    struct timespec limit = {0, 40000000};
+    int set = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+    semtimedop(set, &operation, 1, &limit), semctl(set, 0, IPC_RMID);
+}
+static struct { long type; char text[1]; } message = {1, "x"};
+static void messages(void) {
+    int queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+    if (fork() == 0) { pause_ms(40), msgsnd(queue, &message, 1, 0), pause_ms(40), msgctl(queue, IPC_RMID, 0), _exit(0); }
+    msgrcv(queue, &message, 1, 0, 0), msgrcv(queue, &message, 1, 0, 0), wait(0);
+}
+/* A queue with a key: anybody may send. */
+static void messages_with_key(void) {
+    int queue = msgget(0x7ace, IPC_CREAT | 0600);
+    if (fork() == 0) { pause_ms(1000), msgctl(queue, IPC_RMID, 0), _exit(0); }
+    msgrcv(queue, &message, 1, 2, 0), wait(0);
+}
+static mqd_t queue(void) {
+    struct mq_attr size = {.mq_maxmsg = 1, .mq_msgsize = 1};
+    return mq_open("/tracefast-stalls", O_RDWR | O_CREAT, 0600, &size);
+}
+static void posix_queue(void) {
+    mqd_t q = queue();
+    mq_unlink("/tracefast-stalls");
+    if (fork() == 0) { pause_ms(40), mq_send(q, "x", 1, 0), mq_send(q, "y", 1, 0), _exit(0); }
+    mq_receive(q, &c, 1, 0), pause_ms(40), mq_receive(q, &c, 1, 0), wait(0);
+}
+static void posix_queue_limit(void) {
+    struct timespec now;
+    mqd_t q = queue();
+    mq_unlink("/tracefast-stalls"), clock_gettime(CLOCK_REALTIME, &now), now.tv_sec += 60;
+    mq_timedreceive(q, &c, 1, 0, &now);
+}
+
 #define RUN(name) if (strcmp(argv[1], #name) == 0) name()
 int main(int argc, char **argv) {
     (void)argc;
@@ -413,4 +467,6 @@ int main(int argc, char **argv) {
     RUN(first_thread_ended); RUN(joined_crosswise); RUN(busy_thread); RUN(busy_child);
     RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(shared_table); RUN(started_writer);
     RUN(sent_writer); RUN(copied_writer);
+    RUN(raised); RUN(semaphores); RUN(semaphore_limit); RUN(messages); RUN(messages_with_key);
+    RUN(posix_queue); RUN(posix_queue_limit);
 }

@@ -70,6 +70,9 @@ HANGS = {
     "tcp_limit": [],
     # The name may be that of another socket when the queue has room.
     "unix_full": [],
+    "semaphores": [("semtimedop", "deadlock", "cycle", "semtimedop")] * 2,
+    # Anybody may open a queue with a name.
+    "posix_queue_limit": [],
     # A wake on the futex to which it was moved would end it.
     "requeued_for_ever": [],
     # The log does not show where the memory comes from.

@@ -29,7 +29,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    fn new(target: Target, on: On) -> Self {
+    pub(crate) fn new(target: Target, on: On) -> Self {
         Self { target, on, object: None, limit: Limit::None, fd: None }
     }
 }
@@ -64,7 +64,7 @@ impl Waits {
         self.tell_clock(at, waiting.limit, end);
         if at.ftrace && returned && self.off_cpu.shows(at.source) {
             // The time off the CPU is the wait; this call says what it was for.
-            return self.named_off_cpu(at, &waiting);
+            return self.named_off_cpu(at, &waiting, end);
         }
         let open = if end == Ended::Open {
             self.off_cpu
@@ -80,7 +80,8 @@ impl Waits {
             let row = self.row_of(at, &waiting, end, result);
             self.rows.push(row);
         }
-        if let (Ended::Woken, Some(number), Some(ts)) = (end, number, at.ts) {
+        let woken = end == Ended::Woken || fault == Some(Fault::Removed);
+        if let (true, Some(number), Some(ts)) = (woken, number, at.ts) {
             let made = columns.1.ofd[0].get(at.row).map(|ofd| (at.source, ofd));
             self.find_ender(at, &waiting, number, (ts, at.end().unwrap_or(ts)), (result, made));
         }
@@ -245,7 +246,8 @@ impl Waits {
                 }
                 Some(waiting)
             }
-            Act::Ipc | Act::Restart => Some(Waiting::new(Target::Unknown, On::Other)),
+            Act::Ipc | Act::Queue => self.waits_for_ipc(columns, at),
+            Act::Restart => Some(Waiting::new(Target::Unknown, On::Other)),
             Act::Flock => Some(locked(columns, at, asked_by_flock(columns, at))),
             Act::Control
                 if arguments.is(1, "F_SETLKW", 7) || arguments.is(1, "F_OFD_SETLKW", 38) =>

@@ -78,6 +78,9 @@ impl Waits {
                     end.nonblocking = !at.args.ends_with("[0]");
                 }
             }
+            Act::Ipc | Act::IpcGet | Act::IpcControl | Act::Queue if !failed => {
+                self.on_ipc(columns, at);
+            }
             Act::Socket
             | Act::Bind
             | Act::Listen

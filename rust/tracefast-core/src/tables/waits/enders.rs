@@ -9,6 +9,7 @@ use crate::tables::waits::wait::{Wait, Waker};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::waits::world::acts;
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ipc::{Ipc, IpcKey};
 use crate::tables::waits::world::locks::LockedFile;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Target, World};
@@ -45,6 +46,20 @@ impl Late {
             Target::Futex { key: one, mask, .. } => {
                 (one == key && mask & wake.mask != 0).then_some(wake.sure && wake.moved.is_none())
             }
+            _ => None,
+        });
+    }
+
+    /// A semaphore or queue was used; `taker`: those are woken who wait to take from it.
+    pub(crate) fn used(
+        &mut self,
+        waits: &mut [Wait],
+        key: IpcKey,
+        (taker, exact): (bool, bool),
+        act: acts::Act,
+    ) {
+        self.ended(waits, act, |target| match target {
+            Target::Ipc(one, take) => (*one == key && *take == taker).then_some(exact),
             _ => None,
         });
     }
@@ -131,11 +146,22 @@ impl Waits {
                 let released = self.world.locks.released(*file);
                 released.and_then(|acts| acts.ender(at.task, from, to))
             }
+            &Target::Ipc(key, take) => {
+                let one = self.world.ipcs.get(key);
+                let ender = |one: &Ipc| {
+                    let acts = if take { &one.gave } else { &one.took };
+                    let waker = acts.ender(at.task, from, to)?;
+                    Some(Waker { exact: waker.exact && !one.anybody, ..waker })
+                };
+                one.and_then(ender)
+            }
             _ if at.act == Act::Accept => self.client(at, accepted, number),
             Target::Timer | Target::Outside | Target::Unknown => None,
         };
-        let open =
-            matches!(waiting.target, Target::Futex { .. } | Target::Ends { .. } | Target::Lock(..));
+        let open = matches!(
+            waiting.target,
+            Target::Futex { .. } | Target::Ends { .. } | Target::Lock(..) | Target::Ipc(..)
+        );
         match waker {
             Some(_) => {
                 if let Some(wait) = self.rows.get_mut(number as usize) {

@@ -12,6 +12,7 @@ mod changes;
 mod connections;
 mod enders;
 mod fold;
+mod ipc;
 mod judge;
 mod off_cpu;
 mod table;

@@ -3,6 +3,7 @@
 
 use crate::hash::HashMap;
 use crate::tables::packed::Packed;
+use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::calls::Waiting;
 use crate::tables::waits::fold::{At, Waits};
 use crate::tables::waits::wait::{End, On, Wait, Waker};
@@ -125,9 +126,15 @@ impl Waits {
     }
 
     /// A call returned: the waits since it began were for what it does.
-    pub(crate) fn named_off_cpu(&mut self, at: &At<'_>, waiting: &Waiting) {
+    pub(crate) fn named_off_cpu(&mut self, at: &At<'_>, waiting: &Waiting, end: End) {
         let Some(numbers) = self.off_cpu.unnamed.remove(&at.task) else { return };
         let Some(ts) = at.ts else { return };
+        let limit = match waiting.limit {
+            Limit::For(ns) => Some(ns),
+            _ => None,
+        };
+        // The last time off the CPU of a call that returned at its limit ended by itself.
+        let last = numbers.last().copied();
         for number in numbers {
             let Some(wait) = self.rows.get_mut(number as usize) else { continue };
             if wait.ts.get().is_none_or(|off| off < ts) {
@@ -138,6 +145,11 @@ impl Waits {
             wait.on = waiting.on;
             wait.object = waiting.object.clone().map(Into::into);
             wait.line = at.line;
+            wait.timeout = limit.into();
+            if end == End::Timeout && Some(number) == last {
+                wait.end = End::Timeout;
+                wait.waker = None;
+            }
         }
     }
 }

@@ -36,6 +36,12 @@ pub(crate) enum Act {
     AwaitSignal,
     /// Semaphores and queues of System V: semop(2), msgrcv(2).
     Ipc,
+    /// semget(2), msgget(2).
+    IpcGet,
+    /// semctl(2), msgctl(2).
+    IpcControl,
+    /// Queues of POSIX: `mq_receive`(3), `mq_send`(3).
+    Queue,
     /// Goes on with a call that a signal interrupted: `restart_syscall`(2).
     Restart,
     /// flock(2).
@@ -123,6 +129,12 @@ impl Act {
             | "rt_sigtimedwait"
             | "rt_sigtimedwait_time64" => Self::AwaitSignal,
             "semop" | "semtimedop" | "semtimedop_time64" | "msgrcv" | "msgsnd" => Self::Ipc,
+            "semget" | "msgget" => Self::IpcGet,
+            "semctl" | "msgctl" => Self::IpcControl,
+            "mq_timedsend"
+            | "mq_timedsend_time64"
+            | "mq_timedreceive"
+            | "mq_timedreceive_time64" => Self::Queue,
             "restart_syscall" => Self::Restart,
             "flock" => Self::Flock,
             "fcntl" | "fcntl64" => Self::Control,
@@ -209,6 +221,8 @@ pub(crate) enum Fault {
     Signal,
     /// There was nothing to wait for: the value of a futex had changed, a descriptor does not block.
     Again,
+    /// What it was about was removed: semop(2), msgop(2).
+    Removed,
     /// It goes on without the caller: `EINPROGRESS` in connect(2).
     InProgress,
     /// Anything else.
@@ -221,6 +235,7 @@ impl Fault {
             "ETIMEDOUT" => Self::Timeout,
             "EINTR" => Self::Signal,
             "EAGAIN" => Self::Again,
+            "EIDRM" => Self::Removed,
             "EINPROGRESS" => Self::InProgress,
             _ if errno.starts_with("ERESTART") => Self::Signal,
             _ => Self::Other,

@@ -3,6 +3,7 @@
 use crate::tables::waits::world::acts::Acts;
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::ends::Kind;
+use crate::tables::waits::world::ipc::IpcKey;
 use crate::tables::waits::world::locks::Owner;
 use crate::tables::waits::world::spaces::{FutexKey, Space};
 use crate::tables::waits::world::tasks::{Blocked, Live, Target, World};
@@ -86,6 +87,7 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
             found.woken = released.is_some_and(|acts| acts.any_since(blocked.ts));
             found
         }
+        Target::Ipc(key, take) => ipc(world, task, (*key, *take), blocked.ts),
         Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
     };
     if let Target::Futex { key, .. } = &blocked.target {
@@ -241,6 +243,24 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         }
     }
     found.likely.retain(|&one| one != number);
+    found
+}
+
+/// Of a semaphore or queue without a key: its creator, whom that made, and who used it.
+fn ipc(world: &World, task: &Live, (key, take): (IpcKey, bool), since: i64) -> Wakers {
+    let Some(one) = world.ipcs.get(key).filter(|one| !one.anybody) else {
+        return Wakers::default();
+    };
+    let mut found = Wakers { all: true, shown: true, ..Wakers::default() };
+    let Some(creator) = one.creator else { return Wakers::default() };
+    let alive = with(world, |one| one.source == task.source);
+    let all = alive.len();
+    let could = |one_task: &u32| one.users.contains(one_task) || world.descends(*one_task, creator);
+    found.tasks = alive.into_iter().filter(could).collect();
+    // Another task of the log may have been told its number.
+    found.certain = found.tasks.len() == all;
+    let acts = if take { &one.gave } else { &one.took };
+    found.woken = acts.any_since(since);
     found
 }
 

@@ -7,6 +7,7 @@ use crate::tables::waits::wait::Waker;
 use crate::tables::waits::world::acts::Act;
 use crate::tables::waits::world::descriptors::{Ofd, Tables};
 use crate::tables::waits::world::ends::Ends;
+use crate::tables::waits::world::ipc::{IpcKey, Ipcs};
 use crate::tables::waits::world::locks::{Lock, LockedFile, Locks, Owner};
 use crate::tables::waits::world::spaces::{FutexKey, Space, Twin};
 use crate::tables::waits::world::wakes::{ANY, Waited, Wake, Wakes};
@@ -24,6 +25,8 @@ pub(crate) enum Target {
     Vfork,
     /// A lock on a file.
     Lock(LockedFile, Lock),
+    /// A semaphore or queue: to take from it, or until somebody takes: then `false`.
+    Ipc(IpcKey, bool),
     /// Time.
     Timer,
     /// Something outside: a signal, a disk, a person.
@@ -97,6 +100,7 @@ pub(crate) struct World {
     pub(crate) tables: Tables,
     pub(crate) ends: Ends,
     pub(crate) locks: Locks,
+    pub(crate) ipcs: Ipcs,
     pub(crate) wakes: HashMap<FutexKey, Wakes>,
     /// The first task of each source.
     first: HashMap<u32, u32>,
@@ -215,6 +219,20 @@ impl World {
             }
         }
         tasks
+    }
+
+    /// Whether a task was made by another one, or by those whom it made.
+    pub(crate) fn descends(&self, task: u32, from: u32) -> bool {
+        let mut next = Some(task);
+        // A circle cannot be, but the numbers are the log's.
+        for _ in 0..self.tasks.len() {
+            match next {
+                Some(one) if one == from => return true,
+                Some(one) => next = self.task(one).and_then(|task| task.parent),
+                None => return false,
+            }
+        }
+        false
     }
 
     /// A call on `line` made a task.
