@@ -26,6 +26,7 @@ __all__ = [
     "StraceCounts",
     "Syscalls",
     "Waits",
+    "Workers",
     "__version__",
     "check_batches",
     "field_column",
@@ -295,6 +296,10 @@ class Waits(Fold):
     def __new__(cls, *, min_ns: int) -> Self: ...
     @property
     def gaps(self) -> list[str]: ...
+
+@final
+class Workers(Fold):
+    def __new__(cls) -> Self: ...
 
 @final
 class Covered:

@@ -57,6 +57,8 @@ mod _core {
     use super::tables::syscalls::{StraceCounts, Syscalls};
     #[pymodule_export]
     use super::tables::waits::Waits;
+    #[pymodule_export]
+    use super::tables::workers::Workers;
 
     /// Identity of a file that is known by a name: what the column `file` holds.
     #[pyfunction]

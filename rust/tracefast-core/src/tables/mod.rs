@@ -21,3 +21,4 @@ pub(crate) mod table_builder;
 mod tests;
 pub(crate) mod values;
 pub mod waits;
+pub mod workers;

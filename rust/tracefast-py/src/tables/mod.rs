@@ -8,3 +8,4 @@ pub(crate) mod memory;
 pub(crate) mod processes;
 pub(crate) mod syscalls;
 pub(crate) mod waits;
+pub(crate) mod workers;

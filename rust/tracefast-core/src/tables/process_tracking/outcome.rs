@@ -1,4 +1,4 @@
-//! How processes ended.
+//! How and when processes ended.
 
 use crate::linux::child_status::Outcome;
 use crate::tables::process_tracking::group::Process;
@@ -38,4 +38,17 @@ fn outlasting(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Optio
         .filter_map(|task| task.end.as_ref())
         .filter(|end| end.row > left && !end.superseded && end.outcome.is_some());
     ends.max_by_key(|end| end.row)?.outcome.clone()
+}
+
+/// When the process ended: None if the log does not show that no thread is left.
+pub(crate) fn end(tasks: &[Task], process: &Process) -> Option<i64> {
+    let leader = leader(tasks, process);
+    let ends = || {
+        let members = process.members.iter().filter_map(|&number| tasks.get(number as usize));
+        members.map(|task| task.end.as_ref())
+    };
+    let traced_end = leader?.end.as_ref().is_some_and(|end| end.traced && !end.superseded);
+    let over = traced_end || ends().all(|end| end.is_some());
+    let real = ends().flatten().filter(|end| !end.superseded);
+    real.filter_map(|end| end.ts.get()).max().filter(|_| over)
 }

@@ -12,7 +12,7 @@ use crate::tables::process_tracking::argv;
 use crate::tables::process_tracking::group::Process;
 use crate::tables::process_tracking::kinds::kind;
 use crate::tables::process_tracking::outcome;
-use crate::tables::process_tracking::programs::{self, Programs, leader};
+use crate::tables::process_tracking::programs::{self, Programs};
 use crate::tables::process_tracking::task::{Exec, Task};
 use crate::tables::processes::fold::Processes;
 use crate::tables::processes::work::Work;
@@ -44,7 +44,6 @@ impl<'a> Row<'a> {
         let task = |number: u32| tasks.get(number as usize);
         let members = || process.members.iter().filter_map(|&number| task(number));
         let root = task(process.root);
-        let leader = leader(tasks, process);
         let mut work = Work::default();
         let done = process.members.iter().filter_map(|&number| fold.work.get(number as usize));
         done.for_each(|one| work.join(one));
@@ -60,7 +59,7 @@ impl<'a> Row<'a> {
             images,
             comm: comm.and_then(|comm| fold.tracker.comms.text(comm)),
             ts_start: members().filter_map(|task| task.ts_start.get()).min().or(born),
-            ts_end: end(tasks, process, leader),
+            ts_end: outcome::end(tasks, process),
             outcome: outcome::outcome(tasks, process),
             work,
         }
@@ -69,18 +68,6 @@ impl<'a> Row<'a> {
     fn lifetime(&self) -> Option<i64> {
         Some(self.ts_end?.saturating_sub(self.ts_start?))
     }
-}
-
-/// When the process ended: None if the log does not show that no thread is left.
-fn end(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<i64> {
-    let ends = || {
-        let members = process.members.iter().filter_map(|&number| tasks.get(number as usize));
-        members.map(|task| task.end.as_ref())
-    };
-    let traced_end = leader?.end.as_ref().is_some_and(|end| end.traced && !end.superseded);
-    let over = traced_end || ends().all(|end| end.is_some());
-    let real = ends().flatten().filter(|end| !end.superseded);
-    real.filter_map(|end| end.ts.get()).max().filter(|_| over)
 }
 
 /// The table, in order of source and start.

@@ -6,7 +6,7 @@
 //! wait. At the end, and when a signal ends waits by force, [`judge`] finds those that can never go
 //! on, and why.
 
-mod arguments;
+pub(crate) mod arguments;
 mod calls;
 mod changes;
 mod connections;
@@ -17,7 +17,7 @@ mod judge;
 mod off_cpu;
 mod table;
 mod wait;
-mod word_classes;
+pub(crate) mod word_classes;
 mod world;
 
 pub use fold::Waits;

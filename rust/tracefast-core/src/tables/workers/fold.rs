@@ -1,0 +1,535 @@
+//! The fold: events in order to processes that may be workers.
+
+use arrow_array::RecordBatch;
+use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_schema::ArrowError;
+
+use crate::hash::HashMap;
+use crate::linux::clone::Kind as Birth;
+use crate::linux::waits::{Giver, Time, spent};
+use crate::tables::event_columns::{Numbers, Words, event_columns};
+use crate::tables::fold::RowFold;
+use crate::tables::names::Names;
+use crate::tables::packed::Packed;
+use crate::tables::process_tracking::kinds;
+use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
+use crate::tables::process_tracking::word_classes::RowKind;
+use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
+use crate::tables::waits::word_classes::Act;
+use crate::tables::workers::channels::{Channels, Ofd};
+use crate::tables::workers::life::{Life, Ready};
+use crate::tables::workers::program::{self, Kind};
+use crate::tables::workers::retired::{Kin, Method, Retired};
+use crate::tables::workers::shared_reads::SharedReads;
+use crate::tables::workers::table;
+use crate::tables::workers::word_classes::{Held, Meaning};
+
+/// Not yet known.
+const NOBODY: u32 = u32::MAX;
+/// Calls after which a task that no call has made by then is no new child.
+const NEW: u64 = 4096;
+
+/// The workers so far.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::tables::fold::Fold;
+/// use tracefast_core::tables::workers::Workers;
+/// let table = Workers::default().finish().expect("columns of one length").remove(0);
+/// assert_eq!(table.num_rows(), 0);
+/// assert!(table.column_by_name("start_ns").is_some());
+/// ```
+#[derive(Debug, Default)]
+pub struct Workers {
+    pub(crate) tracker: Tracker,
+    /// By task, the first task of its process.
+    owners: Vec<u32>,
+    /// By first task, what live processes do; none of those that the log did not see made.
+    lives: Vec<Option<Box<Life>>>,
+    /// By first task, the live children.
+    children: HashMap<u32, Vec<u32>>,
+    channels: Channels,
+    /// Forms of programs.
+    forms: Names,
+    /// By first task of a server that forks, its maker.
+    servers: HashMap<u32, u32>,
+    kins: HashMap<Kin, Family>,
+    pub(crate) retired: Vec<Retired>,
+    pub(crate) reads: HashMap<Kin, SharedReads>,
+    /// By source.
+    pub(crate) logs: HashMap<u32, Log>,
+}
+
+/// What is known of processes with one maker that were started in one way.
+#[derive(Debug, Clone, Copy, Default)]
+struct Family {
+    /// The latest end of one of them.
+    last: Packed<i64>,
+    /// Two of them lived at one time.
+    together: bool,
+}
+
+/// What is known about one log.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Log {
+    /// The time of its last event, or of its end.
+    pub(crate) last: i64,
+    /// It has durations of calls.
+    pub(crate) durations: bool,
+}
+
+event_columns! {
+    pub(crate) struct WorkerColumns {
+        meaning: Words<Meaning> = "name",
+        held: Words<Held> = "file_type",
+        ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
+        file: Numbers<UInt64Type> = "file",
+        offset: Numbers<Int64Type> = "offset",
+        requested: Numbers<Int64Type> = "requested",
+        bytes: Numbers<Int64Type> = "bytes",
+        size: Numbers<Int64Type> = "size",
+        cpu: Numbers<UInt16Type> = "cpu",
+    }
+}
+
+type Columns<'a> = (TaskColumns<'a>, WorkerColumns<'a>);
+
+/// A call of a task.
+#[derive(Clone, Copy)]
+struct At {
+    row: usize,
+    task: u32,
+    /// The first task of its process.
+    owner: u32,
+    source: u32,
+    ts: Option<i64>,
+    dur: Option<i64>,
+    meaning: Meaning,
+}
+
+impl Workers {
+    /// The first task of a task's process, as far as the log has shown it by now.
+    #[inline]
+    fn owner(&mut self, task: u32) -> u32 {
+        match self.owners.get(task as usize) {
+            Some(&owner) if owner != NOBODY => owner,
+            _ => self.find_owner(task),
+        }
+    }
+
+    #[cold]
+    fn find_owner(&mut self, task: u32) -> u32 {
+        if self.owners.len() < self.tracker.tasks.len() {
+            self.owners.resize(self.tracker.tasks.len(), NOBODY);
+            self.lives.resize_with(self.tracker.tasks.len(), || None);
+        }
+        let mut path = Vec::new();
+        let mut at = task;
+        let (owner, sure) = loop {
+            match self.owners.get(at as usize) {
+                Some(&owner) if owner != NOBODY => break (owner, true),
+                None => break (at, false),
+                _ => {}
+            }
+            let Some(known) = self.tracker.tasks.get(at as usize) else { break (at, false) };
+            let Some(birth) = known.birth else { break (at, false) };
+            if !kinds::is_thread(&self.tracker.tasks, known) || path.contains(&at) {
+                break (at, true);
+            }
+            path.push(at);
+            at = birth.parent;
+        };
+        for &thread in &path {
+            if thread != owner {
+                self.owners[thread as usize] = owner;
+                if let Some(life) = self.lives.get_mut(thread as usize).and_then(Option::take)
+                    && let Some(Some(process)) = self.lives.get_mut(owner as usize)
+                {
+                    process.join(*life);
+                }
+            }
+        }
+        if at == owner && sure && self.owners.get(owner as usize) == Some(&NOBODY) {
+            self.owners[owner as usize] = owner;
+            self.born(owner);
+        }
+        owner
+    }
+
+    /// The log shows who made a process.
+    fn born(&mut self, task: u32) {
+        let Some(birth) = self.tracker.tasks.get(task as usize).and_then(|task| task.birth) else {
+            return;
+        };
+        let maker = self.owner(birth.parent);
+        self.children.entry(maker).or_default().push(task);
+        let served = self.servers.contains_key(&maker);
+        let life = self.life(task);
+        life.prepared |= served && life.program.is_none();
+        if let Some((Kind::Server, _)) = life.program {
+            self.servers.insert(task, maker);
+        }
+    }
+
+    fn life(&mut self, owner: u32) -> &mut Life {
+        let at = owner as usize;
+        if self.lives.len() <= at {
+            self.lives.resize_with(at + 1, || None);
+        }
+        self.lives[at].get_or_insert_default()
+    }
+
+    #[inline]
+    fn call(&mut self, columns: &mut Columns<'_>, at: &At) {
+        let (tasks, own) = columns;
+        let ofd = |which: usize| -> Option<Ofd> { Some((at.source, own.ofd[which].get(at.row)?)) };
+        let ret = tasks.ret.get(at.row);
+        match at.meaning.act {
+            Act::Pipe | Act::SocketPair if ret == Some(0) => {
+                if let (Some(one), Some(other)) = (ofd(0), ofd(1)) {
+                    self.channels.made(one, other, at.task);
+                }
+            }
+            Act::Give | Act::Transfer if ret.is_some_and(|ret| ret > 0) => {
+                let to = if at.meaning.act == Act::Give { 0 } else { 1 };
+                if let Some(ofd) = ofd(to) {
+                    self.channels.written(ofd, at.task);
+                }
+            }
+            Act::Exec if ret == Some(0) => {
+                let path = tasks.path.get(at.row).unwrap_or_default();
+                let args = tasks.args.get(at.row).unwrap_or_default();
+                self.starts(at.owner, path, args);
+            }
+            _ => {}
+        }
+        if at.meaning.listens
+            && ret == Some(0)
+            && let Some(ofd) = ofd(0)
+        {
+            self.channels.listens(ofd, at.task);
+        }
+        if let Some(Some(_)) = self.lives.get(at.owner as usize) {
+            self.lived(columns, at);
+        }
+    }
+
+    /// A process started a program.
+    fn starts(&mut self, owner: u32, path: &str, args: &str) {
+        let kind = program::kind(args);
+        let form = self.forms.number(&program::form(path, args));
+        let birth = self.tracker.tasks.get(owner as usize).and_then(|task| task.birth);
+        if kind == Kind::Server
+            && let Some(birth) = birth
+        {
+            let maker = self.owner(birth.parent);
+            self.servers.insert(owner, maker);
+        }
+        if let Some(Some(life)) = self.lives.get_mut(owner as usize) {
+            life.starts(kind, form);
+        }
+    }
+
+    /// A call of a process that may be a worker.
+    fn lived(&mut self, (tasks, own): &mut Columns<'_>, at: &At) {
+        let Some(Some(life)) = self.lives.get_mut(at.owner as usize) else { return };
+        life.calls += 1;
+        life.bits |= at.meaning.bit;
+        life.listens |= at.meaning.listens;
+        let first = at.task == at.owner;
+        let act = at.meaning.act;
+        let path = tasks.path.get(at.row);
+        let held = own.held.get(at.row, Held::from_file_type);
+        let giver = held.map_or(Giver::Unknown, |held| held.giver).known_as(|| path);
+        let args = || tasks.args.get(at.row).unwrap_or_default();
+        let futex = if act == Act::Futex {
+            FutexCall::parse(Arguments::new(args(), own.cpu.get(at.row).is_some()))
+        } else {
+            None
+        };
+        let bytes = own.bytes.get(at.row).unwrap_or(0);
+        if act == Act::Futex {
+            // Processes that share a semaphore of sem_open(3) wait while its value is 0
+            // (`__new_sem_wait_slow64` in glibc's nptl/sem_waitcommon.c); pthread_join, which waits
+            // in the same way, expects the id of a thread.
+            if futex.is_some_and(|f| f.op == FutexOp::Wait && !f.private && f.value == 0) {
+                life.waits_for_semaphore(at.ts);
+            }
+        } else if matches!(act, Act::Take | Act::Transfer | Act::Accept) && giver != Giver::Storage
+        {
+            let which = usize::from(act == Act::Accept);
+            let ofd = own.ofd[which].get(at.row).map(|ofd| (at.source, ofd));
+            let own_end = |ofd| self.channels.get(ofd).map(|end| end.maker);
+            if let Some(ofd) = ofd
+                && let Some(maker) = own_end(ofd)
+                && self.owners.get(maker as usize) != Some(&at.owner)
+                && let Some(channel) = life.takes(ofd, at.ts)
+            {
+                if act == Act::Accept {
+                    channel.messages += u64::from(tasks.ret.get(at.row).is_some_and(|fd| fd >= 0));
+                } else {
+                    channel.took(own.requested.get(at.row), bytes, args());
+                }
+            }
+        }
+        if first {
+            if at.meaning.watches() {
+                life.watches(at.ts);
+            } else {
+                life.looks_away();
+            }
+            // Its own threads are no others, and a sleep is its own doing.
+            let own = act == Act::Sleep || futex.is_some_and(|futex| futex.private);
+            if !own && spent(at.meaning.time, giver, at.dur) == Time::Wait {
+                life.wait_ns = life.wait_ns.saturating_add(at.dur.unwrap_or(0));
+            }
+        }
+        let Some(path) = path else {
+            if bytes > 0 && giver == Giver::Storage && takes(act) {
+                life.reads(own.file.get(at.row), None, own.offset.get(at.row), bytes);
+            }
+            return;
+        };
+        if is_module(path) {
+            let used = matches!(act, Act::Open | Act::Map)
+                && tasks.ret.get(at.row).is_some_and(|ret| ret != -1);
+            let (file, size) = (own.file.get(at.row), own.size.get(at.row));
+            life.module(file, size, at.dur.unwrap_or(0), used);
+        }
+        if is_shared_memory(path) {
+            let mapped = if act == Act::Map && tasks.ret.get(at.row) != Some(-1) {
+                own.requested.get(at.row).unwrap_or(0)
+            } else {
+                0
+            };
+            let moved = if takes(act) || act == Act::Give { bytes } else { 0 };
+            life.shm_bytes = life.shm_bytes.saturating_add(mapped.max(0)).saturating_add(moved);
+        } else if bytes > 0
+            && takes(act)
+            && giver == Giver::Storage
+            && !held.is_some_and(|held| held.device)
+        {
+            life.reads(own.file.get(at.row), Some(path), own.offset.get(at.row), bytes);
+        }
+    }
+
+    /// A task ended: with the first one, its process.
+    fn ended(&mut self, task: u32) {
+        if self.owner(task) == task {
+            self.retire(task);
+        }
+    }
+
+    /// What is kept of a process that ended, or lives at the end of the log.
+    fn retire(&mut self, task: u32) {
+        let Some(mut life) = self.lives.get_mut(task as usize).and_then(Option::take) else {
+            return;
+        };
+        let Some(known) = self.tracker.tasks.get(task as usize) else { return };
+        let Some(birth) = known.birth else { return };
+        let log = self.logs.get(&known.source).copied().unwrap_or_default();
+        let kind = kinds::kind(&self.tracker.tasks, known);
+        let from = birth.ts.get().or(known.ts_start.get()).unwrap_or(0);
+        let to = known.end.as_ref().and_then(|end| end.ts.get()).unwrap_or(log.last);
+        let parent = self.owner(birth.parent);
+        if let Some(siblings) = self.children.get_mut(&parent) {
+            siblings.retain(|&sibling| sibling != task);
+            if siblings.is_empty() {
+                self.children.remove(&parent);
+            }
+        }
+        let Some(kin) = self.kin(parent, &life, kind) else { return };
+        let (ready, jobs, reads_from) = self.jobs(&life, kin.maker);
+        let alive = self.children.get(&parent).is_some_and(|siblings| {
+            siblings.iter().any(|&sibling| self.is_kin(parent, sibling, kin, to))
+        });
+        let family = self.kins.entry(kin).or_default();
+        family.together |= alive || family.last.get().is_some_and(|last| last > from);
+        family.last.raise(to);
+        let shown = matches!(kin.method, Method::Spawn | Method::Forkserver) || ready.is_some();
+        if !(shown || family.together) {
+            return;
+        }
+        let wait_ns = if log.durations { Some(life.wait_ns) } else { None };
+        self.retired.push(Retired {
+            task,
+            kin,
+            from,
+            to,
+            ready,
+            jobs,
+            bits: life.bits,
+            listens: life.listens,
+            reads_from,
+            wait_ns: wait_ns.into(),
+            files: u32::try_from(life.files.len()).unwrap_or(u32::MAX),
+            read_bytes: life.read_bytes,
+            shm_bytes: life.shm_bytes,
+        });
+        let reads = self.reads.entry(kin).or_default();
+        for (file, mut read) in life.files.drain() {
+            let ranges = read.ranges.merged();
+            if !ranges.is_empty() {
+                reads.add(task, file, read.path, ranges);
+            }
+        }
+    }
+
+    /// With whom a process may be in a pool.
+    fn kin(&self, parent: u32, life: &Life, kind: Option<Birth>) -> Option<Kin> {
+        let server = self.servers.get(&parent).copied();
+        let (maker, method, form) = match life.program {
+            Some((Kind::Spawned, _)) => (parent, Method::Spawn, 0),
+            Some((Kind::Other, form)) => (parent, Method::Exec, form),
+            Some((Kind::Server | Kind::Helper, _)) => return None,
+            None => match server {
+                Some(maker) => (maker, Method::Forkserver, 0),
+                None if matches!(kind, Some(Birth::Fork) | None) => (parent, Method::Fork, 0),
+                None => return None,
+            },
+        };
+        Some(Kin { maker, method, form })
+    }
+
+    /// Whether a live process is of one kin, and was made before a time.
+    fn is_kin(&self, parent: u32, sibling: u32, kin: Kin, before: i64) -> bool {
+        let Some(Some(life)) = self.lives.get(sibling as usize) else { return false };
+        let Some(task) = self.tracker.tasks.get(sibling as usize) else { return false };
+        let kind = kinds::kind(&self.tracker.tasks, task);
+        let born = task.birth.and_then(|birth| birth.ts.get());
+        self.kin(parent, life, kind) == Some(kin) && born.is_some_and(|born| born < before)
+    }
+
+    /// When a process was ready for its first job, how many it got, and from whom else it reads.
+    fn jobs(&mut self, life: &Life, maker: u32) -> (Option<Ready>, Option<u64>, Vec<u32>) {
+        let mut others = Vec::new();
+        let mut given = Vec::new();
+        for channel in &life.channels {
+            let Some((writers, made_by)) = self.channels.writers(channel.ofd) else { continue };
+            let writers: Vec<u32> = writers.to_vec();
+            let mut owners: Vec<u32> = writers.iter().map(|&writer| self.owner(writer)).collect();
+            owners.sort_unstable();
+            owners.dedup();
+            // Nothing was written to what nobody has written to yet, or ever: then its maker would.
+            let by_maker = owners.is_empty() && self.owner(made_by) == maker;
+            if by_maker || owners.contains(&maker) {
+                given.push(channel);
+            } else {
+                others.extend(owners);
+            }
+        }
+        let given = if life.prepared { given.get(1..).unwrap_or_default() } else { &given[..] };
+        let first = given.iter().map(|channel| channel.ready).chain(life.semaphore);
+        let ready = first.min_by_key(|ready| (ready.ts.is_none(), ready.ts.get(), ready.calls));
+        let jobs = given.iter().map(|channel| channel.messages).sum();
+        (ready, ready.map(|_| jobs), others)
+    }
+}
+
+/// Whether a call takes data from its descriptor.
+fn takes(act: Act) -> bool {
+    matches!(act, Act::Take | Act::Transfer)
+}
+
+/// Whether a path is that of a module of Python, or of a shared library.
+fn is_module(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    if bytes.ends_with(b".pyc") || bytes.ends_with(b".py") || bytes.ends_with(b".so") {
+        return true;
+    }
+    // A library with a version: `libc.so.6`.
+    bytes.last().is_some_and(u8::is_ascii_digit) && {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        name.contains(".so.")
+    }
+}
+
+/// Whether a path is that of memory which processes share. Semaphores (`sem_overview(7)`) hold no
+/// data.
+fn is_shared_memory(path: &str) -> bool {
+    path.strip_prefix("/dev/shm/").is_some_and(|name| !name.starts_with("sem."))
+        || path.starts_with("/memfd:")
+}
+
+impl RowFold for Workers {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
+        let found = self.tracker.row(&mut columns.0, row);
+        let Some(TaskRow { task, kind, .. }) = found else { return };
+        let Some(source) = self.tracker.tasks.get(task as usize).map(|task| task.source) else {
+            return;
+        };
+        let (ts, dur) = (columns.0.ts.get(row), columns.0.dur.get(row));
+        let log = self.logs.entry(source).or_default();
+        if let Some(ts) = ts {
+            log.last = log.last.max(ts.saturating_add(dur.unwrap_or(0)));
+        }
+        log.durations |= dur.is_some();
+        match kind {
+            RowKind::Call => {
+                let Some(meaning) = columns.1.meaning.get(row, Meaning::from_name) else { return };
+                let owner = self.owner(task);
+                if self.owners.get(task as usize) == Some(&NOBODY) {
+                    self.newcomer(task);
+                }
+                let at = At { row, task, owner, source, ts, dur, meaning };
+                self.call(columns, &at);
+            }
+            RowKind::Exit => {
+                let superseded = |end: &crate::tables::process_tracking::task::End| end.superseded;
+                let end = self.tracker.tasks.get(task as usize).and_then(|task| task.end.as_ref());
+                if !end.is_some_and(superseded) {
+                    self.ended(task);
+                }
+            }
+            RowKind::Event => {
+                let event = self.tracker.row;
+                let Some(known) = self.tracker.tasks.get(task as usize) else { return };
+                let ended = known.end.as_ref().is_some_and(|end| end.row == event);
+                let program = known.execs.last().filter(|exec| exec.row == event);
+                let path = program.map(|exec| exec.path.clone().unwrap_or_default());
+                let owner = self.owner(task);
+                if let Some(path) = path {
+                    self.starts(owner, &path, "");
+                }
+                if ended {
+                    self.ended(task);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The table, in order of source, pool, round and start.
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        for task in 0..self.lives.len() as u32 {
+            // The log may have shown by now whose thread it is.
+            let owner = self.owner(task);
+            if owner != task {
+                continue;
+            }
+            self.retire(task);
+        }
+        self.tracker.forget_ids();
+        table::build(self)
+    }
+}
+
+impl Workers {
+    /// A call of a task that no call has made so far.
+    fn newcomer(&mut self, task: u32) {
+        let life = self.life(task);
+        if life.calls < NEW {
+            return;
+        }
+        // It is older than the log, or the log does not show who made it.
+        self.lives[task as usize] = None;
+        self.owners[task as usize] = task;
+    }
+}

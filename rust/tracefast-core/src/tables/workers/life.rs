@@ -1,0 +1,257 @@
+//! What one live process does, as far as it may be a worker.
+
+use crate::hash::HashMap;
+use crate::tables::packed::Packed;
+use crate::tables::ranges::Ranges;
+use crate::tables::workers::channels::Ofd;
+use crate::tables::workers::program::Kind;
+use crate::text::escape::unescape_raw;
+
+/// Channels of a process that are remembered, the first ones.
+const MOST_CHANNELS: usize = 8;
+
+/// What a process had done when it was ready for its first job.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ready {
+    pub(crate) ts: Packed<i64>,
+    pub(crate) calls: u64,
+    pub(crate) modules: u32,
+    pub(crate) module_bytes: i64,
+    pub(crate) module_ns: i64,
+}
+
+/// A pipe or socket from which a process takes.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    pub(crate) ofd: Ofd,
+    /// When it first waited for it.
+    pub(crate) ready: Ready,
+    pub(crate) messages: u64,
+    /// Bytes of the message that are still to come.
+    left: i64,
+}
+
+/// A file that a process read.
+#[derive(Debug)]
+pub(crate) struct FileRead {
+    pub(crate) path: Option<Box<str>>,
+    pub(crate) ranges: Ranges,
+}
+
+/// What a live process did.
+#[derive(Debug, Default)]
+pub(crate) struct Life {
+    /// What its program is, and the number of its form; None if it started none.
+    pub(crate) program: Option<(Kind, u32)>,
+    /// It gets all it needs through its first pipe, before any job: it was spawned, or a server
+    /// forked it.
+    pub(crate) prepared: bool,
+    pub(crate) calls: u64,
+    /// Groups of calls that it made: `Meaning::bit`.
+    pub(crate) bits: u64,
+    pub(crate) listens: bool,
+    /// What its first thread waited for others.
+    pub(crate) wait_ns: i64,
+    pub(crate) channels: Vec<Channel>,
+    /// When it first waited for a semaphore that processes share.
+    pub(crate) semaphore: Option<Ready>,
+    /// Its first thread has watched descriptors since, and done nothing else.
+    watching: Option<Ready>,
+    /// Modules, and whether their size is known.
+    modules: HashMap<u64, bool>,
+    module_bytes: i64,
+    module_ns: i64,
+    pub(crate) files: HashMap<u64, FileRead>,
+    pub(crate) read_bytes: i64,
+    pub(crate) shm_bytes: i64,
+}
+
+impl Life {
+    /// It started a program: what it did before is of another one.
+    pub(crate) fn starts(&mut self, kind: Kind, form: u32) {
+        *self = Self {
+            program: Some((kind, form)),
+            prepared: kind == Kind::Spawned,
+            calls: self.calls,
+            wait_ns: self.wait_ns,
+            ..Self::default()
+        };
+    }
+
+    fn ready(&self, ts: Option<i64>) -> Ready {
+        Ready {
+            ts: ts.into(),
+            calls: self.calls,
+            modules: u32::try_from(self.modules.len()).unwrap_or(u32::MAX),
+            module_bytes: self.module_bytes,
+            module_ns: self.module_ns,
+        }
+    }
+
+    /// Its first thread waits on several descriptors.
+    pub(crate) fn watches(&mut self, ts: Option<i64>) {
+        if self.watching.is_none() {
+            self.watching = Some(self.ready(ts));
+        }
+    }
+
+    /// Its first thread does something else.
+    #[inline]
+    pub(crate) fn looks_away(&mut self) {
+        self.watching = None;
+    }
+
+    /// It takes from a channel, or tries to.
+    pub(crate) fn takes(&mut self, ofd: Ofd, ts: Option<i64>) -> Option<&mut Channel> {
+        if let Some(at) = self.channels.iter().position(|one| one.ofd == ofd) {
+            return self.channels.get_mut(at);
+        }
+        if self.channels.len() == MOST_CHANNELS {
+            return None;
+        }
+        let ready = self.watching.unwrap_or_else(|| self.ready(ts));
+        self.channels.push(Channel { ofd, ready, messages: 0, left: 0 });
+        self.channels.last_mut()
+    }
+
+    /// It waits for a semaphore that processes share.
+    pub(crate) fn waits_for_semaphore(&mut self, ts: Option<i64>) {
+        if self.semaphore.is_none() && !(self.prepared && self.channels.is_empty()) {
+            self.semaphore = Some(self.ready(ts));
+        }
+    }
+
+    /// A call on a module of an interpreter, or a library: opened or mapped if `used`.
+    pub(crate) fn module(&mut self, file: Option<u64>, size: Option<i64>, ns: i64, used: bool) {
+        self.module_ns = self.module_ns.saturating_add(ns);
+        let Some(file) = file else { return };
+        if used {
+            self.modules.entry(file).or_insert(false);
+        }
+        if let (Some(size), Some(known)) = (size, self.modules.get_mut(&file))
+            && !std::mem::replace(known, true)
+        {
+            self.module_bytes = self.module_bytes.saturating_add(size);
+        }
+    }
+
+    /// It read from a file.
+    pub(crate) fn reads(
+        &mut self,
+        file: Option<u64>,
+        path: Option<&str>,
+        offset: Option<i64>,
+        bytes: i64,
+    ) {
+        self.read_bytes = self.read_bytes.saturating_add(bytes);
+        let Some(file) = file else { return };
+        let read = self
+            .files
+            .entry(file)
+            .or_insert_with(|| FileRead { path: path.map(Into::into), ranges: Ranges::default() });
+        if let Some(offset) = offset {
+            read.ranges.insert(offset, offset.saturating_add(bytes));
+        }
+    }
+
+    /// Takes in what one of its threads did before the log showed whose it is.
+    pub(crate) fn join(&mut self, mut thread: Self) {
+        self.calls += thread.calls;
+        self.bits |= thread.bits;
+        self.listens |= thread.listens;
+        self.read_bytes = self.read_bytes.saturating_add(thread.read_bytes);
+        self.shm_bytes = self.shm_bytes.saturating_add(thread.shm_bytes);
+        for (file, mut read) in thread.files.drain() {
+            match self.files.get_mut(&file) {
+                Some(known) => known.ranges.absorb(&mut read.ranges, 0),
+                None => _ = self.files.insert(file, read),
+            }
+        }
+    }
+}
+
+impl Channel {
+    /// Bytes were taken; `args` are those of the call.
+    ///
+    /// `multiprocessing` sends the length of a message in 4 bytes, then the message (`_send_bytes`
+    /// in `multiprocessing/connection.py`). Of other programs, each read is a message.
+    pub(crate) fn took(&mut self, requested: Option<i64>, bytes: i64, args: &str) {
+        if bytes <= 0 {
+            return;
+        }
+        if self.left > 0 {
+            self.left = self.left.saturating_sub(bytes);
+            return;
+        }
+        if requested != Some(4) || bytes != 4 {
+            self.messages += 1;
+            return;
+        }
+        match length(args) {
+            // Pickled, None takes 4 bytes, and no job does: it asks the worker to end.
+            Some(4) => self.left = 4,
+            // A longer length of 8 bytes follows.
+            Some(-1) => (self.left, self.messages) = (i64::MAX, self.messages + 1),
+            Some(length) => {
+                (self.left, self.messages) = (i64::from(length.max(0)), self.messages + 1);
+            }
+            // The log does not show it: the next read takes the rest.
+            None => (self.left, self.messages) = (1, self.messages + 1),
+        }
+    }
+}
+
+/// The number in the first four bytes of what a call read, as strace prints it.
+fn length(args: &str) -> Option<i32> {
+    let (_, text) = args.split_once('"')?;
+    // Each byte takes four characters at most.
+    let text = text.get(..16.min(text.len())).unwrap_or(text);
+    let end = text.rfind("\", ").or_else(|| text.rfind("\"...")).unwrap_or(text.len());
+    let mut bytes = Vec::with_capacity(16);
+    unescape_raw(text.get(..end)?.as_bytes(), &mut bytes);
+    Some(i32::from_be_bytes(*bytes.first_chunk::<4>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_multiprocessing_are_counted_by_their_lengths() {
+        let mut life = Life::default();
+        let channel = life.takes((1, 7), Some(0)).expect("the first");
+        for (requested, text, bytes) in [
+            (4, r"\0\0\0\34", 4),
+            (28, r"\200\4\225...", 20),
+            (8, r"\0\0\0\0", 8),
+            (4, r"\0\0@\n", 4),
+            (16394, "...", 16394),
+            // None.
+            (4, r"\0\0\0\4", 4),
+            (4, r"\200\5N.", 4),
+        ] {
+            channel.took(Some(requested), bytes, &format!("5<pipe:[7]>, \"{text}\", {requested}"));
+        }
+        assert_eq!((channel.messages, channel.left), (2, 0));
+    }
+
+    #[test]
+    fn other_messages_are_reads() {
+        let mut life = Life::default();
+        let channel = life.takes((1, 7), Some(0)).expect("the first");
+        channel.took(Some(4096), 12, r#"0, "image.jpg\n", 4096"#);
+        channel.took(Some(4096), 0, r#"0, "", 4096"#);
+        channel.took(Some(4096), 12, r#"0, "other.jpg\n", 4096"#);
+        assert_eq!(channel.messages, 2);
+    }
+
+    #[test]
+    fn lengths() {
+        assert_eq!(length(r#"5, "\0\0\0\34", 4"#), Some(28));
+        assert_eq!(length(r#"5, "\x00\x00\x01\x02", 4"#), Some(258));
+        assert_eq!(length(r#"5, "\377\377\377\377", 4"#), Some(-1));
+        assert_eq!(length(r#"5, "\0\0\0\"", 4"#), Some(34));
+        assert_eq!(length(r#"5, ""..., 4"#), None);
+        assert_eq!(length("fd: 5, buf: 0x7f, count: 0x4"), None);
+    }
+}

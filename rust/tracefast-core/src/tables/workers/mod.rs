@@ -1,0 +1,18 @@
+//! Which processes are workers of a pool, how they were started, and what each of them did.
+//!
+//! [`Workers`] folds batches of events in order. [`program`] says by its arguments what a program
+//! is, [`channels`] who writes to what others read, [`life`] what one live process does, and
+//! [`shared_reads`] what several of one pool read. When a process ends, only what its row needs is
+//! kept, and nothing of processes that can be no worker. At the end [`pools`] finds the pools.
+
+mod channels;
+mod fold;
+mod life;
+mod pools;
+mod program;
+mod retired;
+mod shared_reads;
+mod table;
+mod word_classes;
+
+pub use fold::Workers;

@@ -1,0 +1,210 @@
+//! Which processes are workers of one pool, and in which rounds they worked.
+
+use std::collections::BTreeMap;
+
+use crate::hash::HashMap;
+use crate::tables::workers::retired::{Kin, Method, Retired};
+
+/// How alike the calls of workers without jobs are, at least: the groups of calls that two of them
+/// both made, of those that one of them made.
+const ALIKE: f64 = 0.5;
+
+/// Workers with one maker that do the same.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) kin: Kin,
+    /// Indices of the workers, in order of their start, and the round of each, from 0.
+    pub(crate) workers: Vec<(usize, u32)>,
+}
+
+/// The pools, in order of their first start.
+pub(crate) fn pools(all: &[Retired]) -> Vec<Pool> {
+    let mut kins: BTreeMap<Kin, Vec<usize>> = BTreeMap::new();
+    for (at, one) in all.iter().enumerate() {
+        kins.entry(one.kin).or_default().push(at);
+    }
+    let mut pools: Vec<Pool> = kins
+        .into_iter()
+        .filter_map(|(kin, mut kin_of)| {
+            kin_of.sort_by_key(|&at| (all[at].from, all[at].task));
+            let workers = workers(all, kin, kin_of);
+            (!workers.is_empty()).then(|| Pool { kin, workers: rounds(all, workers) })
+        })
+        .collect();
+    let start = |pool: &Pool| pool.workers.first().map(|&(at, _)| (all[at].from, all[at].task));
+    pools.sort_by_key(start);
+    pools
+}
+
+/// Those of one kin that are workers.
+fn workers(all: &[Retired], kin: Kin, mut found: Vec<usize>) -> Vec<usize> {
+    let gets_jobs = |at: &usize| all[*at].ready.is_some();
+    match kin.method {
+        // What their maker told them says that they are workers; a server listens, as those of
+        // `multiprocessing.managers` do, and gets no jobs.
+        Method::Spawn | Method::Forkserver => {
+            found.retain(|at| gets_jobs(at) || !all[*at].listens);
+            found
+        }
+        Method::Fork if found.iter().any(gets_jobs) => {
+            found.retain(gets_jobs);
+            found
+        }
+        Method::Fork => {
+            found.retain(|&at| !all[at].listens);
+            together(all, alike(all, found))
+        }
+        Method::Exec => together(all, found),
+    }
+}
+
+/// Those whose calls are like those of most.
+fn alike(all: &[Retired], mut found: Vec<usize>) -> Vec<usize> {
+    let mut counts: HashMap<u64, usize> = HashMap::default();
+    for &at in &found {
+        *counts.entry(all[at].bits).or_default() += 1;
+    }
+    let common = counts.into_iter().max_by_key(|&(bits, count)| (count, bits));
+    let Some((common, _)) = common else { return found };
+    found.retain(|&at| {
+        let bits = all[at].bits;
+        let (both, any) = ((bits & common).count_ones(), (bits | common).count_ones());
+        f64::from(both) >= ALIKE * f64::from(any)
+    });
+    found
+}
+
+/// Workers without jobs are those that lived at the same time, and of which none reads what another
+/// one writes, as in a pipeline.
+fn together(all: &[Retired], mut found: Vec<usize>) -> Vec<usize> {
+    let members: HashMap<u32, ()> = found.iter().map(|&at| (all[at].task, ())).collect();
+    let mut piped: HashMap<u32, ()> = HashMap::default();
+    for &at in &found {
+        for writer in all[at].reads_from.iter().filter(|writer| members.contains_key(*writer)) {
+            piped.insert(*writer, ());
+            piped.insert(all[at].task, ());
+        }
+    }
+    found.retain(|&at| !piped.contains_key(&all[at].task));
+    let mut last: Option<usize> = None;
+    let mut kept = vec![false; found.len()];
+    // By start: one that overlaps any that started before it overlaps the one that ended last.
+    for (index, &at) in found.iter().enumerate() {
+        if let Some(before) = last
+            && all[found[before]].overlaps(&all[at])
+        {
+            (kept[before], kept[index]) = (true, true);
+        }
+        if last.is_none_or(|before| all[found[before]].to < all[at].to) {
+            last = Some(index);
+        }
+    }
+    let count = kept.iter().filter(|&&kept| kept).count();
+    if count * 2 < found.len() {
+        let mut kept = kept.into_iter();
+        found.retain(|_| kept.next().unwrap_or(false));
+    }
+    if count == 0 { Vec::new() } else { found }
+}
+
+/// The round of each worker: a new one begins with the first that started after all before it had
+/// ended.
+fn rounds(all: &[Retired], workers: Vec<usize>) -> Vec<(usize, u32)> {
+    let (mut round, mut last) = (0, None);
+    let numbered = workers.into_iter().map(|at| {
+        if last.is_some_and(|last| last < all[at].from) {
+            round += 1;
+            last = None;
+        }
+        last = last.max(Some(all[at].to));
+        (at, round)
+    });
+    numbered.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::packed::Packed;
+    use crate::tables::workers::life::Ready;
+
+    fn one(task: u32, method: Method, from: i64, to: i64) -> Retired {
+        Retired {
+            task,
+            kin: Kin { maker: 0, method, form: 0 },
+            from,
+            to,
+            ready: None,
+            jobs: None,
+            bits: 0b111,
+            listens: false,
+            reads_from: Vec::new(),
+            wait_ns: Packed::default(),
+            files: 0,
+            read_bytes: 0,
+            shm_bytes: 0,
+        }
+    }
+
+    fn found(all: &[Retired]) -> Vec<Vec<(u32, u32)>> {
+        let of = |pool: Pool| {
+            pool.workers.into_iter().map(|(at, round)| (all[at].task, round)).collect()
+        };
+        pools(all).into_iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_round_begins_when_all_before_have_ended() {
+        let ready = Some(Ready::default());
+        let all: Vec<_> = [(1, 0, 10), (2, 2, 9), (3, 11, 20), (4, 12, 13), (5, 14, 30)]
+            .into_iter()
+            .map(|(task, from, to)| Retired { ready, ..one(task, Method::Fork, from, to) })
+            .collect();
+        assert_eq!(found(&all), [[(1, 0), (2, 0), (3, 1), (4, 1), (5, 1)]]);
+    }
+
+    #[test]
+    fn processes_one_after_the_other_are_no_pool() {
+        for method in [Method::Fork, Method::Exec] {
+            let all = [one(1, method, 0, 10), one(2, method, 11, 20), one(3, method, 21, 22)];
+            assert_eq!(found(&all), Vec::<Vec<_>>::new());
+            let all = [one(1, method, 0, 12), one(2, method, 11, 20), one(3, method, 21, 22)];
+            assert_eq!(found(&all).len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_pipeline_is_no_pool() {
+        let reads_from = vec![1];
+        let all = [one(1, Method::Exec, 0, 10), Retired {
+            reads_from,
+            ..one(2, Method::Exec, 1, 11)
+        }];
+        assert_eq!(found(&all), Vec::<Vec<_>>::new());
+    }
+
+    #[test]
+    fn who_gets_no_jobs_is_no_worker_where_others_do() {
+        let ready = Some(Ready::default());
+        let all = [
+            Retired { listens: true, ..one(1, Method::Fork, 0, 10) },
+            Retired { ready, ..one(2, Method::Fork, 1, 9) },
+        ];
+        assert_eq!(found(&all), [[(2, 0)]]);
+        let all = [
+            Retired { listens: true, ..one(1, Method::Spawn, 0, 10) },
+            one(2, Method::Spawn, 1, 9),
+        ];
+        assert_eq!(found(&all), [[(2, 0)]]);
+    }
+
+    #[test]
+    fn what_does_something_else_is_no_worker() {
+        let all = [
+            one(1, Method::Fork, 0, 10),
+            one(2, Method::Fork, 1, 9),
+            Retired { bits: 0xff00, ..one(3, Method::Fork, 2, 8) },
+        ];
+        assert_eq!(found(&all), [[(1, 0), (2, 0)]]);
+    }
+}

@@ -1,0 +1,164 @@
+//! The table of workers: names and types of its columns, and their values.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
+use arrow_schema::ArrowError;
+
+use crate::linux::child_status::Outcome;
+use crate::tables::process_tracking::group::{self, Process};
+use crate::tables::process_tracking::outcome;
+use crate::tables::process_tracking::programs::Programs;
+use crate::tables::process_tracking::task::Task;
+use crate::tables::table_builder::{TableBuilder, build_by_parts};
+use crate::tables::workers::fold::Workers;
+use crate::tables::workers::pools::{Pool, pools};
+use crate::tables::workers::retired::Retired;
+use crate::tables::workers::shared_reads::Folder;
+
+/// What is known of each folder that several workers of a pool read in.
+const FOLDER_COLUMNS: [(&str, fn(&Folder<'_>) -> i64); 4] = [
+    ("folder_files", |folder| i64::from(folder.files)),
+    ("folder_readers", |folder| i64::from(folder.readers)),
+    ("folder_bytes", |folder| folder.bytes),
+    ("folder_again_bytes", |folder| folder.again),
+];
+
+/// A worker, its process, and its place.
+struct Row<'a> {
+    pool: u32,
+    round: u32,
+    worker: &'a Retired,
+    task: Option<&'a Task>,
+    process: Option<&'a Process>,
+    image: Option<&'a str>,
+    ts_start: Option<i64>,
+    ts_end: Option<i64>,
+    outcome: Option<Outcome>,
+    read_shared: i64,
+    read_again: i64,
+    /// What its pool read again by folder, of the first worker.
+    folders: Vec<Folder<'a>>,
+}
+
+impl Row<'_> {
+    /// From its start to its end, or that of the log.
+    fn lifetime(&self) -> Option<i64> {
+        Some(self.worker.to.saturating_sub(self.ts_start?))
+    }
+
+    fn start_ns(&self) -> Option<i64> {
+        let birth = self.task?.birth?.ts.get()?;
+        Some(self.worker.ready?.ts.get()?.saturating_sub(birth).max(0))
+    }
+}
+
+/// The pools of a log, by source and number.
+pub(crate) fn numbered(fold: &Workers) -> Vec<(u32, u32, Pool)> {
+    let mut counts: Vec<(u32, u32)> = Vec::new();
+    let numbered = pools(&fold.retired).into_iter().map(|pool| {
+        let source =
+            fold.tracker.tasks.get(pool.kin.maker as usize).map_or(0, |task| task.source);
+        let at = counts.iter().position(|&(known, _)| known == source).unwrap_or_else(|| {
+            counts.push((source, 0));
+            counts.len() - 1
+        });
+        let number = counts[at].1;
+        counts[at].1 += 1;
+        (source, number, pool)
+    });
+    numbered.collect()
+}
+
+/// The table, in order of source, pool, round and start.
+pub(crate) fn build(fold: Workers) -> Result<Vec<RecordBatch>, ArrowError> {
+    let tasks = &fold.tracker.tasks;
+    let processes = group::processes(tasks);
+    let by_task = group::processes_by_task(tasks, &processes);
+    let programs = Programs::new(tasks, &processes);
+    let mut rows = Vec::new();
+    for (_, number, pool) in numbered(&fold) {
+        let reads = fold.reads.get(&pool.kin);
+        let read_again = reads.map_or(0, |reads| reads.again());
+        let mut folders = reads.map(|reads| reads.folders()).unwrap_or_default();
+        for &(at, round) in &pool.workers {
+            let Some(worker) = fold.retired.get(at) else { continue };
+            let process = by_task.get(worker.task as usize).and_then(|number| number.get());
+            let known = process.and_then(|number| processes.get(number as usize));
+            let members = known.into_iter().flat_map(|process| process.members.iter());
+            let starts = members.filter_map(|&task| tasks.get(task as usize)?.ts_start.get());
+            rows.push(Row {
+                pool: number,
+                round,
+                worker,
+                task: tasks.get(worker.task as usize),
+                process: known,
+                image: process.and_then(|number| programs.last(number as usize)),
+                ts_start: starts.min(),
+                ts_end: known.and_then(|process| outcome::end(tasks, process)),
+                outcome: known.and_then(|process| outcome::outcome(tasks, process)),
+                read_shared: reads.map_or(0, |reads| reads.shared(worker.task)),
+                read_again,
+                folders: std::mem::take(&mut folders),
+            });
+        }
+    }
+    let source = |row: &Row<'_>| fold.tracker.source_name(row.task?.source);
+    rows.sort_by(|one, other| {
+        let key = |row: &Row<'_>| (row.pool, row.round, row.ts_start, row.worker.task);
+        source(one).cmp(&source(other)).then_with(|| key(one).cmp(&key(other)))
+    });
+    let maker = |row: &Row<'_>| tasks.get(row.worker.kin.maker as usize);
+    build_by_parts(rows, |rows| {
+        let mut table = TableBuilder::new(&rows);
+        table.text("source", source);
+        table.uint32("pool", |row| Some(row.pool));
+        table.uint32("round", |row| Some(row.round));
+        table.text("method", |row| Some(row.worker.kin.method.text()));
+        table.int32("parent_pid", |row| maker(row)?.pid.get());
+        table.int32("pid", |row| row.process?.pid.get());
+        table.uint32("task", |row| row.task.map(|task| task.id));
+        table.text("image", |row| row.image);
+        table.timestamp("ts_start", |row| row.ts_start);
+        table.int64("start_ns", Row::start_ns);
+        table.uint64("start_calls", |row| row.worker.ready.map(|ready| ready.calls));
+        table.uint32("modules", |row| row.worker.ready.map(|ready| ready.modules));
+        table.int64("module_bytes", |row| row.worker.ready.map(|ready| ready.module_bytes));
+        table.uint64("jobs", |row| row.worker.jobs);
+        table.int64("busy_ns", |row| {
+            Some(row.lifetime()?.saturating_sub(row.worker.wait_ns.get()?).max(0))
+        });
+        table.int64("wait_ns", |row| row.worker.wait_ns.get());
+        table.uint32("files", |row| Some(row.worker.files));
+        table.int64("read_bytes", |row| Some(row.worker.read_bytes));
+        table.int64("read_shared_bytes", |row| Some(row.read_shared));
+        table.int64("shm_bytes", |row| Some(row.worker.shm_bytes));
+        table.timestamp("ts_end", |row| row.ts_end);
+        table.int32("exit_status", |row| match row.outcome {
+            Some(Outcome::Status(status)) => Some(status),
+            _ => None,
+        });
+        table.text("exit_signal", |row| match &row.outcome {
+            Some(Outcome::Signal(name)) => Some(name),
+            _ => None,
+        });
+        // For the table of pools.
+        table.int64("module_ns", |row| row.worker.ready.map(|ready| ready.module_ns));
+        table.int64("made_ns", |row| row.task?.birth?.dur.get());
+        table.int64("read_again_bytes", |row| Some(row.read_again));
+        let mut paths = ListBuilder::new(StringBuilder::new());
+        for row in &rows {
+            paths.append_value(row.folders.iter().map(|folder| Some(folder.name)));
+        }
+        table.array("folders", Arc::new(paths.finish()));
+        for (name, value) in FOLDER_COLUMNS {
+            let mut list = ListBuilder::new(Int64Builder::new());
+            for row in &rows {
+                list.append_value(row.folders.iter().map(|folder| Some(value(folder))));
+            }
+            table.array(name, Arc::new(list.finish()));
+        }
+        table.finish()
+    })
+}
