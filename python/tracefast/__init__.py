@@ -14,6 +14,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     Which calls took the time; which events there are; the typed fields of one event.
 `waits`, `stuck`, `wait_graph`
     Who waited for whom, and how long; who can never go on, and what proves it.
+`workers`, `pools`
+    Which processes work for others, what starting them cost, what all of them read.
 `page_cache`, `blocks`
     What the page cache and block devices did, from ftrace.
 
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from tracefast.analysis.syscalls import syscalls
     from tracefast.analysis.waits.pairs import wait_graph
     from tracefast.analysis.waits.table import stuck, waits
+    from tracefast.analysis.workers.pools import pools
+    from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
     from tracefast.scanning import scan
 
@@ -84,6 +88,7 @@ __all__ = [
     "page_cache",
     "parse",
     "parse_many",
+    "pools",
     "processes",
     "read",
     "scan",
@@ -92,6 +97,7 @@ __all__ = [
     "syscalls",
     "wait_graph",
     "waits",
+    "workers",
 ]
 
 # The functions that need polars, and their modules.
@@ -108,12 +114,14 @@ _LAZY = {
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse_many": "tracefast.batch.parse_many",
+    "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
     "scan": "tracefast.scanning",
     "stuck": "tracefast.analysis.waits.table",
     "syscalls": "tracefast.analysis.syscalls",
     "wait_graph": "tracefast.analysis.waits.pairs",
     "waits": "tracefast.analysis.waits.table",
+    "workers": "tracefast.analysis.workers.table",
 }
 
 

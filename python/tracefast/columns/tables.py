@@ -18,6 +18,7 @@ from tracefast.columns import (
     waits,
 )
 from tracefast.columns.column_group import ColumnGroup
+from tracefast.columns.workers import pools, workers
 
 Groups = tuple[ColumnGroup, ...]
 
@@ -40,6 +41,8 @@ TABLES: Final[dict[str, Groups]] = {
     "waits": waits.COLUMNS,
     "stuck": waits.COLUMNS,
     "wait_graph": waits.GRAPH,
+    "workers": workers.COLUMNS,
+    "pools": pools.COLUMNS,
     "event_counts": event_counts.COLUMNS,
 }
 

@@ -1,0 +1,83 @@
+"""One row per worker process: its pool, what starting it cost, what it did."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.folds import folded
+from tracefast._polars.given_events import Events
+
+# What the fold gives besides, for the table of pools and the screen.
+DETAILS: Final = (
+    *("module_ns", "made_ns", "read_again_bytes"),
+    *("folders", "folder_files", "folder_readers", "folder_bytes", "folder_again_bytes"),
+)
+_DETAILED: Final = pl.Schema(_core.Workers().schema)
+# The columns of the table, and their types.
+SCHEMA: Final = pl.Schema(
+    {name: dtype for name, dtype in _DETAILED.items() if name not in DETAILS}
+)
+
+
+def workers_in_detail(events: Events, question: str = "tracefast.workers") -> pl.LazyFrame:
+    """Give the rows of `workers` with what the table of pools and the screen need besides.
+
+    Parameters
+    ----------
+    events
+        As for `workers`.
+    question
+        Name of the function that was called, for messages.
+    """
+    return folded(events, _core.Workers, name="WORKERS", question=question)
+
+
+def workers(events: Events) -> pl.LazyFrame:
+    r"""Give one row per worker process: its pool, what starting it cost, what it did.
+
+    A pool is a set of processes with the same maker that do the same: forked to get jobs from it,
+    started by Python's `multiprocessing` in any of its ways or by loky, or the same program with
+    like arguments, several at a time, as make and xargs start them. Servers and trackers that serve
+    workers are none.
+
+    Parameters
+    ----------
+    events
+        The events of a log or of Parquet files, in their order: all of them, as who writes to whom
+        follows from the calls of all processes.
+
+    Returns
+    -------
+    polars.LazyFrame
+        In order of `source`, `pool`, `round` and `ts_start`. Null means that the log cannot say.
+        Columns that end in ``_ns`` are nanoseconds, in ``_bytes`` bytes.
+
+        `source` : String
+            The log.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    A process that forks a worker, and gives it a job through a pipe:
+
+    >>> from pathlib import Path
+    >>> import tracefast as tf
+    >>> log = Path("worker.strace")
+    >>> _ = log.write_text(
+    ...     "7 1700000000.000000 pipe2([3, 4], 0) = 0 <0.000010>\n"
+    ...     "7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>\n"
+    ...     "8 1700000000.005000 read(3,  <unfinished ...>\n"
+    ...     '7 1700000000.006000 write(4, "image.jpg\\n", 10) = 10 <0.000020>\n'
+    ...     '8 1700000000.006100 <... read resumed>"image.jpg\\n", 4096) = 10 <0.001100>\n'
+    ...     "8 1700000000.009000 +++ exited with 0 +++\n"
+    ... )
+    >>> columns = "pool", "method", "parent_pid", "pid", "start_ns", "jobs", "wait_ns"
+    >>> tf.workers(tf.scan(log)).select(columns).collect().rows()
+    [(0, 'fork', 7, 8, 4000000, 1, 1100000)]
+    """
+    return workers_in_detail(events).select(SCHEMA.names())

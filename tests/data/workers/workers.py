@@ -1,0 +1,174 @@
+"""Programs with worker processes; each prints what it knows of them, as JSON.
+
+    python workers.py PROGRAM METHOD
+
+What it prints: `made`, for each process that multiprocessing started, its id and the time before;
+`ready`, for each worker, its id and the time just before it waited for its first job; `jobs`, by
+worker, how many it got.
+"""
+
+import concurrent.futures
+import json
+import multiprocessing as mp
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from multiprocessing import forkserver, util
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+WORKERS = 3
+MADE: list[tuple[int, float]] = []
+
+
+def ready() -> None:
+    """Note when a worker is ready for its first job; write it down when the worker ends."""
+    util.Finalize(None, write_down, args=(time.time(),), exitpriority=0)
+
+
+def write_down(now: float) -> None:
+    """Write a time to a file of this process."""
+    with open(f"ready.{os.getpid()}", "w") as file:
+        file.write(repr(now))
+
+
+def job(number: int) -> int:
+    """Read what every worker reads, and a file of its own."""
+    with open("index.json", "rb") as file:
+        file.read()
+    with open(f"{number % 4}.bin", "rb") as file:
+        file.read()
+    time.sleep(0.01)
+    return os.getpid()
+
+
+def loop(jobs, results) -> None:
+    """Take jobs until there is none."""
+    ready()
+    while (number := jobs.get()) is not None:
+        results.put(job(number))
+
+
+def busy(number: int) -> None:
+    """Work without any jobs from outside."""
+    for _ in range(3):
+        job(number)
+
+
+def nested() -> None:
+    """Be a maker of workers, too."""
+    with mp.get_context("fork").Pool(2, ready) as pool:
+        pool.map(job, range(4), 1)
+        pool.close()
+        pool.join()
+
+
+def pool(context, **options) -> list[int]:
+    """Map over a pool."""
+    with context.Pool(WORKERS, ready, **options) as workers:
+        done = workers.map(job, range(9), 1)
+        workers.close()
+        workers.join()
+    return done
+
+
+def processes(context, killed: bool = False) -> list[int]:
+    """Feed three processes, each through a queue of its own, and kill one of them in the end."""
+    results = context.Queue()
+    queues = [context.Queue() for _ in range(WORKERS)]
+    every = [context.Process(target=loop, args=(queue, results), daemon=True) for queue in queues]
+    for one in every:
+        one.start()
+    for number in range(9):
+        queues[number % WORKERS].put(number)
+    done = [results.get() for _ in range(9)]
+    if killed:
+        os.kill(every[0].pid, signal.SIGKILL)
+        every[0].join()
+    for queue in queues[killed:]:
+        queue.put(None)
+    for one in every:
+        one.join()
+    return done
+
+
+def note_starts() -> None:
+    """Note the time just before each process is made, in whichever way."""
+    asked = 0.0
+
+    def now(*_) -> None:
+        nonlocal asked
+        asked = time.time()
+
+    def noted(process, start=BaseProcess.start) -> None:
+        start(process)
+        MADE.append((process.pid, asked))
+
+    def spawn(*args, start=util.spawnv_passfds):
+        now()
+        return start(*args)
+
+    def ask(*args, start=forkserver.connect_to_new_process):
+        now()
+        return start(*args)
+
+    BaseProcess.start = noted
+    os.register_at_fork(before=now)
+    util.spawnv_passfds = spawn
+    forkserver.connect_to_new_process = ask
+
+
+def main(program: str, method: str) -> None:
+    """Run a program."""
+    note_starts()
+    context = mp.get_context(method)
+    if program == "preload":
+        context.set_forkserver_preload(["__main__", "decimal", "email.message"])
+    if method == "forkserver":
+        forkserver.ensure_running()
+        # Let it import what it will, so that it answers at once.
+        time.sleep(1)
+    done: list[int] = []
+    match program:
+        case "pool":
+            done = pool(context) + pool(context)
+        case "preload":
+            done = pool(context)
+        case "resized":
+            done = pool(context, maxtasksperchild=1)
+        case "processes":
+            done = processes(context)
+        case "killed":
+            done = processes(context, killed=True)
+        case "executor":
+            with concurrent.futures.ProcessPoolExecutor(3, context, ready) as executor:
+                done = list(executor.map(job, range(9)))
+        case "manager":
+            with context.Manager() as manager:
+                manager.dict()["a"] = 1
+                done = pool(context)
+        case "nested":
+            makers = [context.Process(target=nested) for _ in range(2)]
+            for one in makers:
+                one.start()
+            for one in makers:
+                one.join()
+        case "alone":
+            every = [context.Process(target=busy, args=(number,)) for number in range(3)]
+            for one in every:
+                one.start()
+            for one in every:
+                one.join()
+        case "commands":
+            for _ in range(3):
+                os.system("true")
+                subprocess.run(["/bin/echo", "one"], stdout=subprocess.PIPE, check=True)
+    times = [(int(path.suffix[1:]), float(path.read_text())) for path in Path().glob("ready.*")]
+    print(json.dumps({"made": MADE, "ready": times, "jobs": list(Counter(done).items())}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
