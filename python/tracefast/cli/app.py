@@ -20,6 +20,7 @@ from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls
 from tracefast.cli.commands.version import version
 from tracefast.cli.commands.waits import waits
+from tracefast.cli.commands.workers import workers
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.stderr import print_error
 from tracefast.cli.system.signals import exit_code_of_interrupt
@@ -38,6 +39,7 @@ Examples:
   tracefast processes app.strace --tree       which processes ran, how long, how they ended
   tracefast syscalls app.parquet              which system calls took the time, or waited
   tracefast waits app.strace                  who waited for whom, and who hangs
+  tracefast workers train.strace              what worker processes cost, and what all read
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
   tracefast sql "SELECT …" app.parquet        anything else
@@ -87,6 +89,7 @@ app.command(short_help="Show which processes were created, and what it cost.")(f
 app.command(short_help="Show which processes ran, what they did, how they ended.")(processes)
 app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
 app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
+app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Run a SQL query.")(sql)

@@ -72,10 +72,22 @@ struct Family {
 /// What is known about one log.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Log {
-    /// The time of its last event, or of its end.
+    /// The time of the last end of an event.
     pub(crate) last: i64,
-    /// It has durations of calls.
+    /// It has times, and durations of calls.
+    pub(crate) times: bool,
     pub(crate) durations: bool,
+}
+
+/// The jobs of a process.
+struct Jobs {
+    /// When it was ready for the first one.
+    ready: Option<Ready>,
+    count: Option<u64>,
+    /// They are jobs beyond doubt.
+    sure: bool,
+    /// From whom it reads besides.
+    reads_from: Vec<u32>,
 }
 
 event_columns! {
@@ -191,7 +203,7 @@ impl Workers {
                 }
             }
             Act::Give | Act::Transfer if ret.is_some_and(|ret| ret > 0) => {
-                let to = if at.meaning.act == Act::Give { 0 } else { 1 };
+                let to = usize::from(at.meaning.act == Act::Transfer);
                 if let Some(ofd) = ofd(to) {
                     self.channels.written(ofd, at.task);
                 }
@@ -234,6 +246,8 @@ impl Workers {
     fn lived(&mut self, (tasks, own): &mut Columns<'_>, at: &At) {
         let Some(Some(life)) = self.lives.get_mut(at.owner as usize) else { return };
         life.calls += 1;
+        let end = at.ts.map(|ts| ts.saturating_add(at.dur.unwrap_or(0)));
+        life.last = life.last.max(end.unwrap_or(self.tracker.row as i64));
         life.bits |= at.meaning.bit;
         life.listens |= at.meaning.listens;
         let first = at.task == at.owner;
@@ -265,10 +279,10 @@ impl Workers {
                 && self.owners.get(maker as usize) != Some(&at.owner)
                 && let Some(channel) = life.takes(ofd, at.ts)
             {
-                if act == Act::Accept {
-                    channel.messages += u64::from(tasks.ret.get(at.row).is_some_and(|fd| fd >= 0));
-                } else {
+                if act != Act::Accept {
                     channel.took(own.requested.get(at.row), bytes, args());
+                } else if tasks.ret.get(at.row).is_some_and(|fd| fd >= 0) {
+                    channel.accepted();
                 }
             }
         }
@@ -329,8 +343,16 @@ impl Workers {
         let Some(birth) = known.birth else { return };
         let log = self.logs.get(&known.source).copied().unwrap_or_default();
         let kind = kinds::kind(&self.tracker.tasks, known);
-        let from = birth.ts.get().or(known.ts_start.get()).unwrap_or(0);
-        let to = known.end.as_ref().and_then(|end| end.ts.get()).unwrap_or(log.last);
+        let from = if log.times { birth.ts.get().or(known.ts_start.get()) } else { None };
+        let from = from.unwrap_or(if log.times { life.last } else { birth.row as i64 });
+        let to = match &known.end {
+            Some(end) if log.times => end.ts.get().unwrap_or(life.last),
+            Some(end) => end.row as i64,
+            // Its parent knows of its end, and the log does not show when it was.
+            None if known.reported.is_some() => life.last,
+            None if log.times => log.last,
+            None => self.tracker.row as i64,
+        };
         let parent = self.owner(birth.parent);
         if let Some(siblings) = self.children.get_mut(&parent) {
             siblings.retain(|&sibling| sibling != task);
@@ -339,7 +361,11 @@ impl Workers {
             }
         }
         let Some(kin) = self.kin(parent, &life, kind) else { return };
-        let (ready, jobs, reads_from) = self.jobs(&life, kin.maker);
+        // Of children that were not traced the log shows nothing.
+        if life.calls == 0 {
+            return;
+        }
+        let Jobs { ready, count: jobs, sure, reads_from } = self.jobs(&life, kin.maker);
         let alive = self.children.get(&parent).is_some_and(|siblings| {
             siblings.iter().any(|&sibling| self.is_kin(parent, sibling, kin, to))
         });
@@ -358,6 +384,7 @@ impl Workers {
             to,
             ready,
             jobs,
+            sure,
             bits: life.bits,
             listens: life.listens,
             reads_from,
@@ -396,12 +423,12 @@ impl Workers {
         let Some(Some(life)) = self.lives.get(sibling as usize) else { return false };
         let Some(task) = self.tracker.tasks.get(sibling as usize) else { return false };
         let kind = kinds::kind(&self.tracker.tasks, task);
-        let born = task.birth.and_then(|birth| birth.ts.get());
+        let born = task.birth.map(|birth| birth.ts.get().unwrap_or(birth.row as i64));
         self.kin(parent, life, kind) == Some(kin) && born.is_some_and(|born| born < before)
     }
 
     /// When a process was ready for its first job, how many it got, and from whom else it reads.
-    fn jobs(&mut self, life: &Life, maker: u32) -> (Option<Ready>, Option<u64>, Vec<u32>) {
+    fn jobs(&mut self, life: &Life, maker: u32) -> Jobs {
         let mut others = Vec::new();
         let mut given = Vec::new();
         for channel in &life.channels {
@@ -421,8 +448,9 @@ impl Workers {
         let given = if life.prepared { given.get(1..).unwrap_or_default() } else { &given[..] };
         let first = given.iter().map(|channel| channel.ready).chain(life.semaphore);
         let ready = first.min_by_key(|ready| (ready.ts.is_none(), ready.ts.get(), ready.calls));
-        let jobs = given.iter().map(|channel| channel.messages).sum();
-        (ready, ready.map(|_| jobs), others)
+        let count = given.iter().map(|channel| channel.messages).sum();
+        let sure = given.iter().any(|channel| channel.sure && channel.messages > 0);
+        Jobs { ready, count: ready.map(|_| count), sure, reads_from: others }
     }
 }
 
@@ -469,6 +497,7 @@ impl RowFold for Workers {
         let log = self.logs.entry(source).or_default();
         if let Some(ts) = ts {
             log.last = log.last.max(ts.saturating_add(dur.unwrap_or(0)));
+            log.times = true;
         }
         log.durations |= dur.is_some();
         match kind {
@@ -517,7 +546,7 @@ impl RowFold for Workers {
             self.retire(task);
         }
         self.tracker.forget_ids();
-        table::build(self)
+        table::build(&self)
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Channel {
     /// When it first waited for it.
     pub(crate) ready: Ready,
     pub(crate) messages: u64,
+    /// Its messages are jobs beyond doubt: they have lengths, or are connections.
+    pub(crate) sure: bool,
     /// Bytes of the message that are still to come.
     left: i64,
 }
@@ -47,6 +49,8 @@ pub(crate) struct Life {
     /// forked it.
     pub(crate) prepared: bool,
     pub(crate) calls: u64,
+    /// The latest end of one, or its row in a log without times.
+    pub(crate) last: i64,
     /// Groups of calls that it made: `Meaning::bit`.
     pub(crate) bits: u64,
     pub(crate) listens: bool,
@@ -73,6 +77,7 @@ impl Life {
             program: Some((kind, form)),
             prepared: kind == Kind::Spawned,
             calls: self.calls,
+            last: self.last,
             wait_ns: self.wait_ns,
             ..Self::default()
         };
@@ -110,7 +115,7 @@ impl Life {
             return None;
         }
         let ready = self.watching.unwrap_or_else(|| self.ready(ts));
-        self.channels.push(Channel { ofd, ready, messages: 0, left: 0 });
+        self.channels.push(Channel { ofd, ready, messages: 0, sure: false, left: 0 });
         self.channels.last_mut()
     }
 
@@ -157,6 +162,7 @@ impl Life {
     /// Takes in what one of its threads did before the log showed whose it is.
     pub(crate) fn join(&mut self, mut thread: Self) {
         self.calls += thread.calls;
+        self.last = self.last.max(thread.last);
         self.bits |= thread.bits;
         self.listens |= thread.listens;
         self.read_bytes = self.read_bytes.saturating_add(thread.read_bytes);
@@ -171,6 +177,11 @@ impl Life {
 }
 
 impl Channel {
+    /// A connection was accepted.
+    pub(crate) fn accepted(&mut self) {
+        (self.sure, self.messages) = (true, self.messages + 1);
+    }
+
     /// Bytes were taken; `args` are those of the call.
     ///
     /// `multiprocessing` sends the length of a message in 4 bytes, then the message (`_send_bytes`
@@ -187,6 +198,7 @@ impl Channel {
             self.messages += 1;
             return;
         }
+        self.sure = true;
         match length(args) {
             // Pickled, None takes 4 bytes, and no job does: it asks the worker to end.
             Some(4) => self.left = 4,

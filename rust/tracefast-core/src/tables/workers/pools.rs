@@ -9,6 +9,10 @@ use crate::tables::workers::retired::{Kin, Method, Retired};
 /// both made, of those that one of them made.
 const ALIKE: f64 = 0.5;
 
+/// How many workers without jobs live at once, at least, while any does. One that follows the other
+/// may start a moment before that one has ended, and one may outlast all others. Five quarters.
+const PARALLEL: (i128, i128) = (5, 4);
+
 /// Workers with one maker that do the same.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -17,8 +21,8 @@ pub(crate) struct Pool {
     pub(crate) workers: Vec<(usize, u32)>,
 }
 
-/// The pools, in order of their first start.
-pub(crate) fn pools(all: &[Retired]) -> Vec<Pool> {
+/// The pools, in order of their first start. `is_shell` says whether a process is a shell.
+pub(crate) fn pools(all: &[Retired], is_shell: impl Fn(u32) -> bool) -> Vec<Pool> {
     let mut kins: BTreeMap<Kin, Vec<usize>> = BTreeMap::new();
     for (at, one) in all.iter().enumerate() {
         kins.entry(one.kin).or_default().push(at);
@@ -27,6 +31,10 @@ pub(crate) fn pools(all: &[Retired]) -> Vec<Pool> {
         .into_iter()
         .filter_map(|(kin, mut kin_of)| {
             kin_of.sort_by_key(|&at| (all[at].from, all[at].task));
+            if kin.method == Method::Fork {
+                // A shell forks for its own syntax: subshells, pipelines, substitutions.
+                kin_of.retain(|&at| !is_shell(all[at].task));
+            }
             let workers = workers(all, kin, kin_of);
             (!workers.is_empty()).then(|| Pool { kin, workers: rounds(all, workers) })
         })
@@ -48,7 +56,9 @@ fn workers(all: &[Retired], kin: Kin, mut found: Vec<usize>) -> Vec<usize> {
         }
         Method::Fork if found.iter().any(gets_jobs) => {
             found.retain(gets_jobs);
-            found
+            // One child that reads what its maker writes is no pool, unless what it reads are jobs.
+            let sure = found.iter().any(|&at| all[at].sure);
+            if sure { found } else { together(all, found) }
         }
         Method::Fork => {
             found.retain(|&at| !all[at].listens);
@@ -88,16 +98,24 @@ fn together(all: &[Retired], mut found: Vec<usize>) -> Vec<usize> {
     found.retain(|&at| !piped.contains_key(&all[at].task));
     let mut last: Option<usize> = None;
     let mut kept = vec![false; found.len()];
+    let (mut lived, mut any) = (0_i128, 0_i128);
     // By start: one that overlaps any that started before it overlaps the one that ended last.
     for (index, &at) in found.iter().enumerate() {
-        if let Some(before) = last
-            && all[found[before]].overlaps(&all[at])
+        let (from, to) = (i128::from(all[at].from), i128::from(all[at].to));
+        let before = last.map(|before| (before, i128::from(all[found[before]].to)));
+        lived += (to - from).max(0);
+        any += (to - before.map_or(from, |(_, end)| end.max(from))).max(0);
+        if let Some((before, end)) = before
+            && from < end
         {
             (kept[before], kept[index]) = (true, true);
         }
-        if last.is_none_or(|before| all[found[before]].to < all[at].to) {
+        if before.is_none_or(|(_, end)| end < to) {
             last = Some(index);
         }
+    }
+    if lived * PARALLEL.1 < any * PARALLEL.0 {
+        return Vec::new();
     }
     let count = kept.iter().filter(|&&kept| kept).count();
     if count * 2 < found.len() {
@@ -136,6 +154,7 @@ mod tests {
             to,
             ready: None,
             jobs: None,
+            sure: false,
             bits: 0b111,
             listens: false,
             reads_from: Vec::new(),
@@ -150,7 +169,7 @@ mod tests {
         let of = |pool: Pool| {
             pool.workers.into_iter().map(|(at, round)| (all[at].task, round)).collect()
         };
-        pools(all).into_iter().map(of).collect()
+        pools(all, |task| task >= 100).into_iter().map(of).collect()
     }
 
     #[test]
@@ -168,18 +187,21 @@ mod tests {
         for method in [Method::Fork, Method::Exec] {
             let all = [one(1, method, 0, 10), one(2, method, 11, 20), one(3, method, 21, 22)];
             assert_eq!(found(&all), Vec::<Vec<_>>::new());
+            // A moment together is none either, nor is one that outlasts the others.
             let all = [one(1, method, 0, 12), one(2, method, 11, 20), one(3, method, 21, 22)];
-            assert_eq!(found(&all).len(), 1);
+            assert_eq!(found(&all), Vec::<Vec<_>>::new());
+            let all = [one(1, method, 0, 90), one(2, method, 11, 12), one(3, method, 21, 22)];
+            assert_eq!(found(&all), Vec::<Vec<_>>::new());
+            let all = [one(1, method, 0, 19), one(2, method, 11, 30), one(3, method, 31, 32)];
+            assert_eq!(found(&all), [[(1, 0), (2, 0), (3, 1)]]);
         }
     }
 
     #[test]
     fn a_pipeline_is_no_pool() {
         let reads_from = vec![1];
-        let all = [one(1, Method::Exec, 0, 10), Retired {
-            reads_from,
-            ..one(2, Method::Exec, 1, 11)
-        }];
+        let all =
+            [one(1, Method::Exec, 0, 10), Retired { reads_from, ..one(2, Method::Exec, 1, 11) }];
         assert_eq!(found(&all), Vec::<Vec<_>>::new());
     }
 
@@ -188,7 +210,7 @@ mod tests {
         let ready = Some(Ready::default());
         let all = [
             Retired { listens: true, ..one(1, Method::Fork, 0, 10) },
-            Retired { ready, ..one(2, Method::Fork, 1, 9) },
+            Retired { ready, sure: true, ..one(2, Method::Fork, 1, 9) },
         ];
         assert_eq!(found(&all), [[(2, 0)]]);
         let all = [
@@ -196,6 +218,21 @@ mod tests {
             one(2, Method::Spawn, 1, 9),
         ];
         assert_eq!(found(&all), [[(2, 0)]]);
+    }
+
+    #[test]
+    fn one_child_that_reads_a_pipe_is_no_pool() {
+        let ready = Some(Ready::default());
+        let all = [Retired { ready, ..one(1, Method::Fork, 0, 10) }];
+        assert_eq!(found(&all), Vec::<Vec<_>>::new());
+    }
+
+    #[test]
+    fn subshells_are_no_workers() {
+        let all = [one(100, Method::Fork, 0, 10), one(101, Method::Fork, 1, 9)];
+        assert_eq!(found(&all), Vec::<Vec<_>>::new());
+        let all = [one(100, Method::Exec, 0, 10), one(101, Method::Exec, 1, 9)];
+        assert_eq!(found(&all).len(), 1);
     }
 
     #[test]

@@ -33,6 +33,14 @@ const KINDS: [(&str, Kind); 7] = [
 const INTERPRETERS: [&str; 10] =
     ["python", "pypy", "perl", "ruby", "node", "bash", "sh", "dash", "zsh", "java"];
 
+/// Shells.
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "busybox"];
+
+/// Whether a path is that of a shell.
+pub(crate) fn is_shell(path: &str) -> bool {
+    SHELLS.contains(&path.rsplit('/').next().unwrap_or_default())
+}
+
 /// Shortest part of a name that is enough, where strace cut it off.
 const ENOUGH: usize = 24;
 
@@ -154,19 +162,19 @@ mod tests {
 
     #[test]
     fn like_arguments_have_one_form() {
-        let form = |argv: &str| form("/usr/bin/gcc", &format!("\"/usr/bin/gcc\", [{argv}], 0x1"));
-        let one = form(r#""gcc", "-O2", "-c", "a.c", "-o", "a.o""#);
-        assert_eq!(one, form(r#""gcc", "-O3", "-c", "b \"c\".c", "-o", "b.o""#));
-        assert_ne!(one, form(r#""gcc", "a.o", "b.o""#));
-        assert_eq!(form(r#""gcc", "a", "b""#), form(r#""gcc", "a", "b", "c""#));
+        let of = |argv: &str| form("/usr/bin/gcc", &format!("\"/usr/bin/gcc\", [{argv}], 0x1"));
+        let one = of(r#""gcc", "-O2", "-c", "a.c", "-o", "a.o""#);
+        assert_eq!(one, of(r#""gcc", "-O3", "-c", "b \"c\".c", "-o", "b.o""#));
+        assert_ne!(one, of(r#""gcc", "a.o", "b.o""#));
+        assert_eq!(of(r#""gcc", "a", "b""#), of(r#""gcc", "a", "b", "c""#));
     }
 
     #[test]
     fn an_interpreter_runs_what_its_first_argument_names() {
-        let form = |argv: &str| super::form("/usr/bin/python3.12", &format!("\"p\", [{argv}], 0x1"));
-        let train = form(r#""python3", "-u", "train.py", "--rank=0""#);
-        assert_eq!(train, form(r#""python3", "-u", "train.py", "--rank=1""#));
-        assert_ne!(train, form(r#""python3", "-u", "test.py", "--rank=1""#));
-        assert_eq!(form(r#""python3", "-c", "import a""#), form(r#""python3", "-c", "import b""#));
+        let of = |argv: &str| form("/usr/bin/python3.12", &format!("\"p\", [{argv}], 0x1"));
+        let train = of(r#""python3", "-u", "train.py", "--rank=0""#);
+        assert_eq!(train, of(r#""python3", "-u", "train.py", "--rank=1""#));
+        assert_ne!(train, of(r#""python3", "-u", "test.py", "--rank=1""#));
+        assert_eq!(of(r#""python3", "-c", "import a""#), of(r#""python3", "-c", "import b""#));
     }
 }

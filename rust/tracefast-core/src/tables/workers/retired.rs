@@ -43,13 +43,16 @@ pub(crate) struct Retired {
     /// Its first task.
     pub(crate) task: u32,
     pub(crate) kin: Kin,
-    /// From the call that made it to its end, or the end of the log.
+    /// From the call that made it to its end, or the end of the log: times, or rows of a log without
+    /// times.
     pub(crate) from: i64,
     pub(crate) to: i64,
     /// When it was ready for its first job.
     pub(crate) ready: Option<Ready>,
     /// Messages from its maker, if it has a channel for them.
     pub(crate) jobs: Option<u64>,
+    /// What it got are jobs beyond doubt.
+    pub(crate) sure: bool,
     pub(crate) bits: u64,
     pub(crate) listens: bool,
     /// The first tasks of others whose writing it reads, other than its maker.
@@ -58,11 +61,4 @@ pub(crate) struct Retired {
     pub(crate) files: u32,
     pub(crate) read_bytes: i64,
     pub(crate) shm_bytes: i64,
-}
-
-impl Retired {
-    /// Whether both lived at one time.
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        self.from < other.to && other.from < self.to
-    }
 }

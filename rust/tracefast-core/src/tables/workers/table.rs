@@ -6,6 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_schema::ArrowError;
 
+use crate::hash::HashMap;
 use crate::linux::child_status::Outcome;
 use crate::tables::process_tracking::group::{self, Process};
 use crate::tables::process_tracking::outcome;
@@ -14,11 +15,15 @@ use crate::tables::process_tracking::task::Task;
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
 use crate::tables::workers::fold::Workers;
 use crate::tables::workers::pools::{Pool, pools};
+use crate::tables::workers::program::is_shell;
 use crate::tables::workers::retired::Retired;
-use crate::tables::workers::shared_reads::Folder;
+use crate::tables::workers::shared_reads::{Folder, SharedReads};
+
+/// A number of a folder.
+type OfFolder = fn(&Folder<'_>) -> i64;
 
 /// What is known of each folder that several workers of a pool read in.
-const FOLDER_COLUMNS: [(&str, fn(&Folder<'_>) -> i64); 4] = [
+const FOLDER_COLUMNS: [(&str, OfFolder); 4] = [
     ("folder_files", |folder| i64::from(folder.files)),
     ("folder_readers", |folder| i64::from(folder.readers)),
     ("folder_bytes", |folder| folder.bytes),
@@ -54,34 +59,30 @@ impl Row<'_> {
     }
 }
 
-/// The pools of a log, by source and number.
-pub(crate) fn numbered(fold: &Workers) -> Vec<(u32, u32, Pool)> {
-    let mut counts: Vec<(u32, u32)> = Vec::new();
-    let numbered = pools(&fold.retired).into_iter().map(|pool| {
-        let source =
-            fold.tracker.tasks.get(pool.kin.maker as usize).map_or(0, |task| task.source);
-        let at = counts.iter().position(|&(known, _)| known == source).unwrap_or_else(|| {
-            counts.push((source, 0));
-            counts.len() - 1
-        });
-        let number = counts[at].1;
-        counts[at].1 += 1;
-        (source, number, pool)
+/// The pools, each with its number among those of its log.
+fn numbered(fold: &Workers, is_shell: impl Fn(u32) -> bool) -> Vec<(u32, Pool)> {
+    let mut counts: HashMap<u32, u32> = HashMap::default();
+    let numbered = pools(&fold.retired, is_shell).into_iter().map(|pool| {
+        let maker = fold.tracker.tasks.get(pool.kin.maker as usize);
+        let count = counts.entry(maker.map_or(0, |maker| maker.source)).or_default();
+        *count += 1;
+        (*count - 1, pool)
     });
     numbered.collect()
 }
 
 /// The table, in order of source, pool, round and start.
-pub(crate) fn build(fold: Workers) -> Result<Vec<RecordBatch>, ArrowError> {
+pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
     let tasks = &fold.tracker.tasks;
     let processes = group::processes(tasks);
     let by_task = group::processes_by_task(tasks, &processes);
     let programs = Programs::new(tasks, &processes);
     let mut rows = Vec::new();
-    for (_, number, pool) in numbered(&fold) {
+    let image = |task: u32| programs.last(by_task.get(task as usize)?.get()? as usize);
+    for (number, pool) in numbered(fold, |task| image(task).is_some_and(is_shell)) {
         let reads = fold.reads.get(&pool.kin);
-        let read_again = reads.map_or(0, |reads| reads.again());
-        let mut folders = reads.map(|reads| reads.folders()).unwrap_or_default();
+        let read_again = reads.map_or(0, SharedReads::again);
+        let mut folders = reads.map(SharedReads::folders).unwrap_or_default();
         for &(at, round) in &pool.workers {
             let Some(worker) = fold.retired.get(at) else { continue };
             let process = by_task.get(worker.task as usize).and_then(|number| number.get());
@@ -94,7 +95,7 @@ pub(crate) fn build(fold: Workers) -> Result<Vec<RecordBatch>, ArrowError> {
                 worker,
                 task: tasks.get(worker.task as usize),
                 process: known,
-                image: process.and_then(|number| programs.last(number as usize)),
+                image: image(worker.task),
                 ts_start: starts.min(),
                 ts_end: known.and_then(|process| outcome::end(tasks, process)),
                 outcome: known.and_then(|process| outcome::outcome(tasks, process)),

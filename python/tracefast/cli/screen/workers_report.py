@@ -1,0 +1,235 @@
+"""Print pools of workers: what starting them cost, how busy they were, what they read again."""
+
+import textwrap
+from typing import Any, Final
+
+import polars as pl
+
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
+from tracefast.cli.output.write import write_bytes
+from tracefast.cli.text import units
+from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.layout import align, room_for_last
+from tracefast.cli.text.shorten import cut_middle
+from tracefast.quantities import duration, percent, plural, span
+
+Row = dict[str, Any]
+
+# Lines of each list, where there is no terminal.
+_LINES: Final = 20
+_PROSE_WIDTH: Final = 100
+_MIN_NAME: Final = 12
+# The words before the lines of a pool.
+_LABEL: Final = 9
+_METHODS: Final = {
+    "fork": "forked by",
+    "spawn": "spawned by",
+    "forkserver": "forked by a server for",
+    "exec": "started as programs by",
+}
+_SAVINGS: Final = {
+    "forkserver-preload": "the method forkserver, with set_forkserver_preload for what all import,",
+    "preload": "set_forkserver_preload for what all import",
+}
+# What is less than this share of what was read is not worth a list.
+_MIN_AGAIN: Final = 0.01
+
+
+def print_workers_report(
+    pools: pl.DataFrame, workers: pl.DataFrame, kept: pl.DataFrame, request: Request
+) -> None:
+    """Print the report.
+
+    Parameters
+    ----------
+    pools
+        The pools.
+    workers
+        All workers, with their details.
+    kept
+        The workers to list.
+    request
+        What was asked for: where to, how many lines.
+    """
+    terminal = is_terminal_table(Format.TABLE, request.output)
+    width = terminal_width() if terminal else None
+    most = request.top
+    if most is None:
+        most = max(screen_rows(0) // 4, 6) if terminal else _LINES
+    text = render(pools, workers, kept, width=width, top=most or workers.height)
+    write_bytes(text.encode(), request.output, clobber=request.clobber)
+
+
+def render(
+    pools: pl.DataFrame, workers: pl.DataFrame, kept: pl.DataFrame, *, width: int | None, top: int
+) -> str:
+    """Write the report; at most `top` lines for each list.
+
+    Parameters
+    ----------
+    pools, workers, kept
+        As for `print_workers_report`.
+    width
+        The width of the terminal; None for no limit.
+    top
+        Lines of each list.
+    """
+    several = pools["source"].n_unique() > 1
+    parts = []
+    for pool in pools.head(top).rows(named=True):
+        of_pool = pl.col("source").eq_missing(pool["source"]) & (pl.col("pool") == pool["pool"])
+        listed = kept.filter(of_pool)
+        if not listed.is_empty():
+            parts += _pool(pool, workers.filter(of_pool), listed, width, top, several=several)
+    if not parts:
+        return "No workers.\n" if pools.is_empty() else "No worker matches --where.\n"
+    if pools.height > top:
+        parts.append([f"{pools.height - top:,} more pools; --top 0 prints all"])
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _pool(
+    pool: Row,
+    workers: pl.DataFrame,
+    listed: pl.DataFrame,
+    width: int | None,
+    top: int,
+    *,
+    several: bool,
+) -> list[list[str]]:
+    """Write what is known of a pool, what it read again, and its workers."""
+    prose = width or _PROSE_WIDTH
+    lines = [
+        *textwrap.wrap(_head(pool, several=several), prose),
+        *_labelled("starting", _starting(pool, workers), prose),
+        *_labelled("time", _time(pool, workers), prose),
+        *_labelled("reading", _reading(pool, workers), prose),
+    ]
+    parts = [lines, _folders(pool, workers, width, top), _workers(listed, top)]
+    return [part for part in parts if part]
+
+
+def _labelled(label: str, text: str | None, width: int) -> list[str]:
+    if text is None:
+        return []
+    indent = " " * (_LABEL + 1)
+    return textwrap.wrap(
+        text, width, initial_indent=label.ljust(_LABEL) + " ", subsequent_indent=indent
+    )
+
+
+def _head(pool: Row, *, several: bool) -> str:
+    """Say how many workers there are, and who started them how."""
+    count, rounds = pool["workers"], pool["rounds"]
+    many = plural(count, "worker")
+    if rounds > 1:
+        equal, rest = divmod(count, rounds)
+        each = f"in each of {rounds} rounds"
+        many = f"{plural(equal, 'worker')} {each}" if not rest else f"{many} in {rounds} rounds"
+    maker = "somebody" if pool["parent_pid"] is None else f"process {pool['parent_pid']}"
+    image = "" if pool["image"] is None else f": {printable(pool['image'])}"
+    log = f"{printable(pool['source'])}: " if several and pool["source"] is not None else ""
+    return f"{log}{many}, {_METHODS[pool['method']]} {maker}{image}"
+
+
+def _starting(pool: Row, workers: pl.DataFrame) -> str | None:
+    """Say what starting the workers cost up to their first job, and what would save it."""
+    if pool["start_p50_ns"] is None:
+        return None
+    calls, modules = workers["start_calls"].median(), workers["modules"].median()
+    size = workers["module_bytes"].median()
+    text = f"{duration(pool['start_p50_ns'])} each (median) up to the first job"
+    text += f", {duration(pool['start_sum_ns'])} together: {plural(_whole(calls), 'call')} each"
+    if modules:
+        text += f", {plural(_whole(modules), 'module')} and libraries of"
+        text += f" {units.size(_whole(size))}"
+    if pool["saving_method"] is not None:
+        saved = span(pool["saving_low_ns"], pool["saving_high_ns"])
+        text += f". {_sentence(_SAVINGS[pool['saving_method']])} would save {saved} of it"
+    return text
+
+
+def _sentence(text: str) -> str:
+    # Names of functions keep their case.
+    return text if "_" in text.split(" ")[0] else text[0].upper() + text[1:]
+
+
+def _whole(number: object) -> int:
+    return round(number) if isinstance(number, int | float) else 0
+
+
+def _time(pool: Row, workers: pl.DataFrame) -> str | None:
+    """Say what the workers did with their time."""
+    if pool["busy_share"] is None:
+        return None
+    known = workers.select(pl.sum("busy_ns", "wait_ns")).row(0)
+    busy, waits = percent(pool["busy_share"]), percent(pool["wait_share"])
+    text = f"{busy} busy, {waits} waiting for others"
+    if pool["start_sum_ns"] is not None and sum(known):
+        started = min(pool["start_sum_ns"] / sum(known), 1.0)
+        text += f"; {percent(started)} was before the first job"
+    if pool["imbalance"] is not None and workers.height > pool["rounds"]:
+        text += f"; the busiest was busy {units.factor(pool['imbalance'])} as long as the median"
+    return text
+
+
+def _reading(pool: Row, workers: pl.DataFrame) -> str | None:
+    """Say how much they read, and how much of it again."""
+    if not pool["read_bytes"]:
+        return None
+    text = f"{units.size(pool['read_bytes'])} from files"
+    if pool["read_shared_bytes"]:
+        text += f", {units.size(pool['read_shared_bytes'])} of it again, after another one"
+    shared = workers["shm_bytes"].sum()
+    if shared:
+        text += f"; {units.size(shared)} through shared memory"
+    return text
+
+
+def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> list[str]:
+    """Write where the files are that were read again."""
+    lists = ["folders", "folder_files", "folder_readers", "folder_again_bytes"]
+    folders = workers.filter(pl.col("folders").list.len() > 0).select(lists).explode(lists)
+    least = _MIN_AGAIN * (pool["read_shared_bytes"] or 0)
+    folders = folders.filter(pl.col("folder_again_bytes") > least)
+    if folders.is_empty():
+        return []
+    cells = [["again", "files", "readers", "folder"]]
+    cells += [
+        [units.size(again), f"{files:,}", f"{readers:,}", printable(folder) or "/"]
+        for folder, files, readers, again in folders.head(top).rows()
+    ]
+    room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
+    cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
+    return [*align(cut, right=[0, 1, 2]), *_more(folders.height, top)]
+
+
+def _workers(rows: pl.DataFrame, top: int) -> list[str]:
+    """Write a line for each worker."""
+    cells = [["round", "pid", "start", "jobs", "busy", "waited", "read", "again", "ended"]]
+
+    def time(number: int | None) -> str:
+        return "-" if number is None else units.duration(number)
+
+    for row in rows.head(top).rows(named=True):
+        ended = "-" if row["exit_status"] is None else str(row["exit_status"])
+        cells.append(
+            [
+                str(row["round"]),
+                "-" if row["pid"] is None else str(row["pid"]),
+                time(row["start_ns"]),
+                "-" if row["jobs"] is None else f"{row['jobs']:,}",
+                time(row["busy_ns"]),
+                time(row["wait_ns"]),
+                units.size(row["read_bytes"]),
+                units.size(row["read_shared_bytes"]),
+                row["exit_signal"] or ended,
+            ]
+        )
+    return [*align(cells, right=range(8)), *_more(rows.height, top)]
+
+
+def _more(rows: int, top: int) -> list[str]:
+    return [f"{rows - top:,} more; --top 0 prints all"] if rows > top else []
