@@ -64,7 +64,7 @@ impl WorkerRole {
 }
 
 /// How a worker is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum StartMethod {
     /// Forked from the process that uses it.
     Fork,

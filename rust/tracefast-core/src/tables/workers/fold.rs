@@ -12,14 +12,15 @@ use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds;
+use crate::tables::process_tracking::launcher::{StartMethod, WorkerRole};
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::channels::{Channels, Ofd};
 use crate::tables::workers::life::{Life, Ready};
-use crate::tables::workers::program::{self, Kind};
-use crate::tables::workers::retired::{Kin, Method, Retired};
+use crate::tables::workers::program;
+use crate::tables::workers::retired::{Kin, Retired};
 use crate::tables::workers::shared_reads::SharedReads;
 use crate::tables::workers::table;
 use crate::tables::workers::word_classes::{Held, Meaning};
@@ -178,7 +179,7 @@ impl Workers {
         let served = self.servers.contains_key(&maker);
         let life = self.life(task);
         life.prepared |= served && life.program.is_none();
-        if let Some((Kind::Server, _)) = life.program {
+        if let Some((Some(WorkerRole::ForkServer), _)) = life.program {
             self.servers.insert(task, maker);
         }
     }
@@ -211,7 +212,7 @@ impl Workers {
             Act::Exec if ret == Some(0) => {
                 let path = tasks.path.get(at.row).unwrap_or_default();
                 let args = tasks.args.get(at.row).unwrap_or_default();
-                self.starts(at.owner, path, args);
+                self.starts((at.task, at.owner), path, args);
             }
             _ => {}
         }
@@ -226,19 +227,20 @@ impl Workers {
         }
     }
 
-    /// A process started a program.
-    fn starts(&mut self, owner: u32, path: &str, args: &str) {
-        let kind = program::kind(args);
+    /// A task of a process started a program.
+    fn starts(&mut self, (task, owner): (u32, u32), path: &str, args: &str) {
+        let started = self.tracker.tasks.get(task as usize).and_then(|task| task.execs.last());
+        let role = started.and_then(|exec| exec.role);
         let form = self.forms.number(&program::form(path, args));
         let birth = self.tracker.tasks.get(owner as usize).and_then(|task| task.birth);
-        if kind == Kind::Server
+        if role == Some(WorkerRole::ForkServer)
             && let Some(birth) = birth
         {
             let maker = self.owner(birth.parent);
             self.servers.insert(owner, maker);
         }
         if let Some(Some(life)) = self.lives.get_mut(owner as usize) {
-            life.starts(kind, form);
+            life.starts(role, form);
         }
     }
 
@@ -372,7 +374,8 @@ impl Workers {
         let family = self.kins.entry(kin).or_default();
         family.together |= alive || family.last.get().is_some_and(|last| last > from);
         family.last.raise(to);
-        let shown = matches!(kin.method, Method::Spawn | Method::Forkserver) || ready.is_some();
+        let shown =
+            matches!(kin.method, StartMethod::Spawn | StartMethod::Forkserver) || ready.is_some();
         if !(shown || family.together) {
             return;
         }
@@ -406,12 +409,12 @@ impl Workers {
     fn kin(&self, parent: u32, life: &Life, kind: Option<Birth>) -> Option<Kin> {
         let server = self.servers.get(&parent).copied();
         let (maker, method, form) = match life.program {
-            Some((Kind::Spawned, _)) => (parent, Method::Spawn, 0),
-            Some((Kind::Other, form)) => (parent, Method::Exec, form),
-            Some((Kind::Server | Kind::Helper, _)) => return None,
+            Some((Some(role), _)) if role.is_worker() => (parent, StartMethod::Spawn, 0),
+            Some((Some(role), _)) if role.is_helper() => return None,
+            Some((_, form)) => (parent, StartMethod::Exec, form),
             None => match server {
-                Some(maker) => (maker, Method::Forkserver, 0),
-                None if matches!(kind, Some(Birth::Fork) | None) => (parent, Method::Fork, 0),
+                Some(maker) => (maker, StartMethod::Forkserver, 0),
+                None if matches!(kind, Some(Birth::Fork) | None) => (parent, StartMethod::Fork, 0),
                 None => return None,
             },
         };
@@ -525,7 +528,7 @@ impl RowFold for Workers {
                 let path = program.map(|exec| exec.path.clone().unwrap_or_default());
                 let owner = self.owner(task);
                 if let Some(path) = path {
-                    self.starts(owner, &path, "");
+                    self.starts((task, owner), &path, "");
                 }
                 if ended {
                     self.ended(task);
@@ -545,7 +548,7 @@ impl RowFold for Workers {
             }
             self.retire(task);
         }
-        self.tracker.forget_ids();
+        self.tracker.finish();
         table::build(&self)
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::hash::HashMap;
 use crate::tables::packed::Packed;
+use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::ranges::Ranges;
 use crate::tables::workers::channels::Ofd;
-use crate::tables::workers::program::Kind;
+
 use crate::text::escape::unescape_raw;
 
 /// Channels of a process that are remembered, the first ones.
@@ -43,8 +44,8 @@ pub(crate) struct FileRead {
 /// What a live process did.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
-    /// What its program is, and the number of its form; None if it started none.
-    pub(crate) program: Option<(Kind, u32)>,
+    /// The role of its program, and the number of its form; None if it started none.
+    pub(crate) program: Option<(Option<WorkerRole>, u32)>,
     /// It gets all it needs through its first pipe, before any job: it was spawned, or a server
     /// forked it.
     pub(crate) prepared: bool,
@@ -72,10 +73,10 @@ pub(crate) struct Life {
 
 impl Life {
     /// It started a program: what it did before is of another one.
-    pub(crate) fn starts(&mut self, kind: Kind, form: u32) {
+    pub(crate) fn starts(&mut self, role: Option<WorkerRole>, form: u32) {
         *self = Self {
-            program: Some((kind, form)),
-            prepared: kind == Kind::Spawned,
+            program: Some((role, form)),
+            prepared: role.is_some_and(WorkerRole::is_worker),
             calls: self.calls,
             last: self.last,
             wait_ns: self.wait_ns,

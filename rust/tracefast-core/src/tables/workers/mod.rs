@@ -1,7 +1,7 @@
 //! Which processes are workers of a pool, how they were started, and what each of them did.
 //!
-//! [`Workers`] folds batches of events in order. [`program`] says by its arguments what a program
-//! is, [`channels`] who writes to what others read, [`life`] what one live process does, and
+//! [`Workers`] folds batches of events in order. [`program`] says which programs are
+//! the same, [`channels`] who writes to what others read, [`life`] what one live process does, and
 //! [`shared_reads`] what several of one pool read. When a process ends, only what its row needs is
 //! kept, and nothing of processes that can be no worker. At the end [`pools`] finds the pools.
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::hash::HashMap;
-use crate::tables::workers::retired::{Kin, Method, Retired};
+use crate::tables::process_tracking::launcher::StartMethod;
+use crate::tables::workers::retired::{Kin, Retired};
 
 /// How alike the calls of workers without jobs are, at least: the groups of calls that two of them
 /// both made, of those that one of them made.
@@ -31,7 +32,7 @@ pub(crate) fn pools(all: &[Retired], is_shell: impl Fn(u32) -> bool) -> Vec<Pool
         .into_iter()
         .filter_map(|(kin, mut kin_of)| {
             kin_of.sort_by_key(|&at| (all[at].from, all[at].task));
-            if kin.method == Method::Fork {
+            if kin.method == StartMethod::Fork {
                 // A shell forks for its own syntax: subshells, pipelines, substitutions.
                 kin_of.retain(|&at| !is_shell(all[at].task));
             }
@@ -50,21 +51,21 @@ fn workers(all: &[Retired], kin: Kin, mut found: Vec<usize>) -> Vec<usize> {
     match kin.method {
         // What their maker told them says that they are workers; a server listens, as those of
         // `multiprocessing.managers` do, and gets no jobs.
-        Method::Spawn | Method::Forkserver => {
+        StartMethod::Spawn | StartMethod::Forkserver => {
             found.retain(|at| gets_jobs(at) || !all[*at].listens);
             found
         }
-        Method::Fork if found.iter().any(gets_jobs) => {
+        StartMethod::Fork if found.iter().any(gets_jobs) => {
             found.retain(gets_jobs);
             // One child that reads what its maker writes is no pool, unless what it reads are jobs.
             let sure = found.iter().any(|&at| all[at].sure);
             if sure { found } else { together(all, found) }
         }
-        Method::Fork => {
+        StartMethod::Fork => {
             found.retain(|&at| !all[at].listens);
             together(all, alike(all, found))
         }
-        Method::Exec => together(all, found),
+        StartMethod::Exec => together(all, found),
     }
 }
 
@@ -146,7 +147,7 @@ mod tests {
     use crate::tables::packed::Packed;
     use crate::tables::workers::life::Ready;
 
-    fn one(task: u32, method: Method, from: i64, to: i64) -> Retired {
+    fn one(task: u32, method: StartMethod, from: i64, to: i64) -> Retired {
         Retired {
             task,
             kin: Kin { maker: 0, method, form: 0 },
@@ -177,14 +178,14 @@ mod tests {
         let ready = Some(Ready::default());
         let all: Vec<_> = [(1, 0, 10), (2, 2, 9), (3, 11, 20), (4, 12, 13), (5, 14, 30)]
             .into_iter()
-            .map(|(task, from, to)| Retired { ready, ..one(task, Method::Fork, from, to) })
+            .map(|(task, from, to)| Retired { ready, ..one(task, StartMethod::Fork, from, to) })
             .collect();
         assert_eq!(found(&all), [[(1, 0), (2, 0), (3, 1), (4, 1), (5, 1)]]);
     }
 
     #[test]
     fn processes_one_after_the_other_are_no_pool() {
-        for method in [Method::Fork, Method::Exec] {
+        for method in [StartMethod::Fork, StartMethod::Exec] {
             let all = [one(1, method, 0, 10), one(2, method, 11, 20), one(3, method, 21, 22)];
             assert_eq!(found(&all), Vec::<Vec<_>>::new());
             // A moment together is none either, nor is one that outlasts the others.
@@ -200,8 +201,10 @@ mod tests {
     #[test]
     fn a_pipeline_is_no_pool() {
         let reads_from = vec![1];
-        let all =
-            [one(1, Method::Exec, 0, 10), Retired { reads_from, ..one(2, Method::Exec, 1, 11) }];
+        let all = [
+            one(1, StartMethod::Exec, 0, 10),
+            Retired { reads_from, ..one(2, StartMethod::Exec, 1, 11) },
+        ];
         assert_eq!(found(&all), Vec::<Vec<_>>::new());
     }
 
@@ -209,13 +212,13 @@ mod tests {
     fn who_gets_no_jobs_is_no_worker_where_others_do() {
         let ready = Some(Ready::default());
         let all = [
-            Retired { listens: true, ..one(1, Method::Fork, 0, 10) },
-            Retired { ready, sure: true, ..one(2, Method::Fork, 1, 9) },
+            Retired { listens: true, ..one(1, StartMethod::Fork, 0, 10) },
+            Retired { ready, sure: true, ..one(2, StartMethod::Fork, 1, 9) },
         ];
         assert_eq!(found(&all), [[(2, 0)]]);
         let all = [
-            Retired { listens: true, ..one(1, Method::Spawn, 0, 10) },
-            one(2, Method::Spawn, 1, 9),
+            Retired { listens: true, ..one(1, StartMethod::Spawn, 0, 10) },
+            one(2, StartMethod::Spawn, 1, 9),
         ];
         assert_eq!(found(&all), [[(2, 0)]]);
     }
@@ -223,24 +226,24 @@ mod tests {
     #[test]
     fn one_child_that_reads_a_pipe_is_no_pool() {
         let ready = Some(Ready::default());
-        let all = [Retired { ready, ..one(1, Method::Fork, 0, 10) }];
+        let all = [Retired { ready, ..one(1, StartMethod::Fork, 0, 10) }];
         assert_eq!(found(&all), Vec::<Vec<_>>::new());
     }
 
     #[test]
     fn subshells_are_no_workers() {
-        let all = [one(100, Method::Fork, 0, 10), one(101, Method::Fork, 1, 9)];
+        let all = [one(100, StartMethod::Fork, 0, 10), one(101, StartMethod::Fork, 1, 9)];
         assert_eq!(found(&all), Vec::<Vec<_>>::new());
-        let all = [one(100, Method::Exec, 0, 10), one(101, Method::Exec, 1, 9)];
+        let all = [one(100, StartMethod::Exec, 0, 10), one(101, StartMethod::Exec, 1, 9)];
         assert_eq!(found(&all).len(), 1);
     }
 
     #[test]
     fn what_does_something_else_is_no_worker() {
         let all = [
-            one(1, Method::Fork, 0, 10),
-            one(2, Method::Fork, 1, 9),
-            Retired { bits: 0xff00, ..one(3, Method::Fork, 2, 8) },
+            one(1, StartMethod::Fork, 0, 10),
+            one(2, StartMethod::Fork, 1, 9),
+            Retired { bits: 0xff00, ..one(3, StartMethod::Fork, 2, 8) },
         ];
         assert_eq!(found(&all), [[(1, 0), (2, 0)]]);
     }

@@ -1,38 +1,15 @@
 //! What is kept of a process that ended, and may be a worker.
 
 use crate::tables::packed::Packed;
+use crate::tables::process_tracking::launcher::StartMethod;
 use crate::tables::workers::life::Ready;
-
-/// How a worker was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Method {
-    /// As a copy of its maker.
-    Fork,
-    /// As a program that gets all it needs through a pipe.
-    Spawn,
-    /// By a server that its maker asked.
-    Forkserver,
-    /// As a program.
-    Exec,
-}
-
-impl Method {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Fork => "fork",
-            Self::Spawn => "spawn",
-            Self::Forkserver => "forkserver",
-            Self::Exec => "exec",
-        }
-    }
-}
 
 /// Processes with the same maker that were started in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Kin {
     /// The first task of the maker.
     pub(crate) maker: u32,
-    pub(crate) method: Method,
+    pub(crate) method: StartMethod,
     /// The number of the form of its program; 0 of methods that have one.
     pub(crate) form: u32,
 }

@@ -78,7 +78,8 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
     let by_task = group::processes_by_task(tasks, &processes);
     let programs = Programs::new(tasks, &processes);
     let mut rows = Vec::new();
-    let image = |task: u32| programs.last(by_task.get(task as usize)?.get()? as usize);
+    let image =
+        |task: u32| programs.last(by_task.get(task as usize)?.get()? as usize)?.path.as_deref();
     for (number, pool) in numbered(fold, |task| image(task).is_some_and(is_shell)) {
         let reads = fold.reads.get(&pool.kin);
         let read_again = reads.map_or(0, SharedReads::again);
