@@ -37,16 +37,16 @@ COLUMNS: Final = (
     columns(
         "on",
         "String",
-        "What it waited on: ``futex``, ``pipe``, ``socket``, ``child``, ``lock`` (on a file, or a"
-        " semaphore of System V), ``timer``, ``signal``, ``eventfd``, ``terminal``, ``disk``,"
-        " ``ring``, ``other`` (a message queue, for example).",
+        "What it waited on: ``futex``, ``pipe``, ``socket``, ``child``, ``lock`` (on a file, a"
+        " lease, or a semaphore of System V), ``timer``, ``signal``, ``eventfd``, ``terminal``,"
+        " ``disk``, ``ring``, ``other`` (a message queue, for example).",
     ),
     columns(
         "object",
         "String",
         "Which one: ``pipe:[219782]``, ``futex 0x55d0c0 of 11952`` (of the threads of a process),"
         " ``futex FILE+0x40`` (shared), ``pid 11953``, ``lock PATH 0-100``,"
-        " ``UNIX-STREAM:[236577->235641]``, ``socket to 127.0.0.1:5000``,"
+        " ``lease PATH``, ``UNIX-STREAM:[236577->235641]``, ``socket to 127.0.0.1:5000``,"
         " ``semaphore 7 of set 32768``, ``queue 5``, ``queue /name``. For a poll the one that ended"
         " it, otherwise up to eight.",
     ),

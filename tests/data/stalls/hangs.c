@@ -454,6 +454,15 @@ static void posix_queue_limit(void) {
     mq_timedreceive(q, &c, 1, 0, &now);
 }
 
+/* Another process opens a file on which there is a lease. */
+static void lease(void) {
+    signal(SIGIO, SIG_IGN);
+    int f = file(0);
+    fcntl(f, F_SETLEASE, F_WRLCK);
+    if (fork() == 0) { close(f), open("lock-0", O_RDONLY), _exit(0); }
+    pause_ms(40), fcntl(f, F_SETLEASE, F_UNLCK), wait(0);
+}
+
 #define RUN(name) if (strcmp(argv[1], #name) == 0) name()
 int main(int argc, char **argv) {
     (void)argc;
@@ -468,5 +477,5 @@ int main(int argc, char **argv) {
     RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(shared_table); RUN(started_writer);
     RUN(sent_writer); RUN(copied_writer);
     RUN(raised); RUN(semaphores); RUN(semaphore_limit); RUN(messages); RUN(messages_with_key);
-    RUN(posix_queue); RUN(posix_queue_limit);
+    RUN(posix_queue); RUN(posix_queue_limit); RUN(lease);
 }

@@ -1,4 +1,4 @@
-"""Semaphores and message queues: what a wait is for, how long it may last, and who ended it."""
+"""Semaphores, queues, leases: what a wait is for, how long it may last, and who ended it."""
 
 import polars as pl
 import pytest
@@ -12,7 +12,7 @@ STALLS = DATA / "stalls"
 def waits(name):
     events = tf.scan(STALLS / f"{name}.strace")
     by = events.select(waker_line="line", by="name")
-    calls = tf.waits(events).filter(pl.col("on").is_in(["lock", "other"]))
+    calls = tf.waits(events).filter(pl.col("object").is_not_null(), pl.col("on") != "child")
     return calls.join(by, on="waker_line", how="left").sort("ts").collect()
 
 
@@ -29,6 +29,7 @@ def waits(name):
         # Others may know the key, or the name.
         ("messages_with_key", ["queue 1"], ["error"], [("msgctl", "inferred")]),
         ("posix_queue", ["queue /tracefast-stalls"], ["woken"], [("mq_timedsend", "inferred")]),
+        ("lease", ["lease lock-0"], ["woken"], [("fcntl", "exact")]),
         ("semaphore_limit", ["semaphore 0 of set 3"], ["timeout"], [(None, None)]),
     ],
 )

@@ -102,12 +102,12 @@ def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:
         `fd` : Int32
             The descriptor that it waited on, if it is one; of accept the listening one.
         `on` : String
-            What it waited on: ``futex``, ``pipe``, ``socket``, ``child``, ``lock`` (on a file, or a
-            semaphore of System V), ``timer``, ``signal``, ``eventfd``, ``terminal``, ``disk``,
-            ``ring``, ``other`` (a message queue, for example).
+            What it waited on: ``futex``, ``pipe``, ``socket``, ``child``, ``lock`` (on a file, a
+            lease, or a semaphore of System V), ``timer``, ``signal``, ``eventfd``, ``terminal``,
+            ``disk``, ``ring``, ``other`` (a message queue, for example).
         `object` : String
             Which one: ``pipe:[219782]``, ``futex 0x55d0c0 of 11952`` (of the threads of a process),
-            ``futex FILE+0x40`` (shared), ``pid 11953``, ``lock PATH 0-100``,
+            ``futex FILE+0x40`` (shared), ``pid 11953``, ``lock PATH 0-100``, ``lease PATH``,
             ``UNIX-STREAM:[236577->235641]``, ``socket to 127.0.0.1:5000``, ``semaphore 7 of set
             32768``, ``queue 5``, ``queue /name``. For a poll the one that ended it, otherwise up to
             eight.
@@ -208,12 +208,12 @@ def stuck(events: Events) -> pl.LazyFrame:
         `fd` : Int32
             The descriptor that it waited on, if it is one; of accept the listening one.
         `on` : String
-            What it waited on: ``futex``, ``pipe``, ``socket``, ``child``, ``lock`` (on a file, or a
-            semaphore of System V), ``timer``, ``signal``, ``eventfd``, ``terminal``, ``disk``,
-            ``ring``, ``other`` (a message queue, for example).
+            What it waited on: ``futex``, ``pipe``, ``socket``, ``child``, ``lock`` (on a file, a
+            lease, or a semaphore of System V), ``timer``, ``signal``, ``eventfd``, ``terminal``,
+            ``disk``, ``ring``, ``other`` (a message queue, for example).
         `object` : String
             Which one: ``pipe:[219782]``, ``futex 0x55d0c0 of 11952`` (of the threads of a process),
-            ``futex FILE+0x40`` (shared), ``pid 11953``, ``lock PATH 0-100``,
+            ``futex FILE+0x40`` (shared), ``pid 11953``, ``lock PATH 0-100``, ``lease PATH``,
             ``UNIX-STREAM:[236577->235641]``, ``socket to 127.0.0.1:5000``, ``semaphore 7 of set
             32768``, ``queue 5``, ``queue /name``. For a poll the one that ended it, otherwise up to
             eight.

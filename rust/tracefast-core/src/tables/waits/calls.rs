@@ -10,12 +10,12 @@ use crate::tables::packed::Packed;
 use crate::tables::waits::arguments::{
     Arguments, FutexCall, FutexOp, Limit, Watched, address, poll_set, ready, select_sets,
 };
+use crate::tables::waits::file_locks::{asked_by_flock, locked};
 use crate::tables::waits::fold::{At, Columns, Waits};
 use crate::tables::waits::wait::{End as Ended, On, Wait};
 use crate::tables::waits::word_classes::{Act, Fault, Holds, Status};
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::ends::{End, Kind};
-use crate::tables::waits::world::locks::{Lock, LockedFile, Owner};
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Blocked, Series, Target};
 
@@ -284,8 +284,9 @@ impl Waits {
             {
                 let mut waiting = Waiting::new(Target::Unknown, On::Pipe);
                 waiting.object = columns.0.path.get(at.row).map(Into::into);
-                Some(waiting)
+                self.waits_for_lease(columns, at).or(Some(waiting))
             }
+            Act::Open => self.waits_for_lease(columns, at),
             _ => None,
         }
     }
@@ -448,6 +449,8 @@ impl Waits {
             self.shows(ofd, path);
         }
         let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
+        // A file with a lock is a file.
+        let end = end.filter(|(_, end)| end.kind != Kind::File);
         if end.is_some_and(|(_, end)| end.nonblocking) || at.args.contains("MSG_DONTWAIT") {
             return None;
         }
@@ -493,39 +496,6 @@ impl Waits {
         Some(format!("{kind} of line {}", end.line))
     }
 
-    /// What `F_SETLK` and the like of fcntl(2) ask for.
-    pub(crate) fn asked_by_fcntl(
-        &self,
-        columns: &Columns<'_>,
-        at: &At<'_>,
-    ) -> Option<(LockedFile, Lock)> {
-        let arguments = Arguments::new(at.args, at.ftrace);
-        let of_process = arguments.is(1, "F_SETLK", 6) || arguments.is(1, "F_SETLKW", 7);
-        let of_description =
-            arguments.is(1, "F_OFD_SETLK", 37) || arguments.is(1, "F_OFD_SETLKW", 38);
-        let from_start = at.args.contains("l_whence=SEEK_SET") || at.args.contains("l_whence=0,");
-        if !(of_process || of_description) || !from_start {
-            return None;
-        }
-        let number = |key: &str| {
-            let (_, rest) = at.args.split_once(key)?;
-            let (value, n) = crate::text::number::c_integer(rest.as_bytes());
-            (n > 0).then_some(value)
-        };
-        let file = (at.source, columns.1.file.get(at.row)?);
-        let (start, length) = (number("l_start=")?, number("l_len=")?);
-        let end = if length == 0 { i64::MAX } else { start.saturating_add(length) };
-        let owner = if of_description {
-            Owner::Description((at.source, columns.1.ofd[0].get(at.row)?))
-        } else {
-            Owner::Process(self.world.task(at.task)?.table)
-        };
-        let exclusive = at.args.contains("F_WRLCK") || at.args.contains("l_type=0x1,");
-        let lock =
-            Lock { owner, exclusive, whole: false, start, end, task: at.task, line: at.line };
-        Some((file, lock))
-    }
-
     /// Waits that time out one after the other, for the same thing.
     fn series(&mut self, at: &At<'_>, waiting: &Waiting, end: Ended) {
         let Some(ts) = at.ts else { return };
@@ -564,16 +534,6 @@ fn either(mut one: Waiting, other: Waiting) -> Waiting {
     }
 }
 
-/// What flock(2) asks for.
-pub(crate) fn asked_by_flock(columns: &Columns<'_>, at: &At<'_>) -> Option<(LockedFile, Lock)> {
-    let file = (at.source, columns.1.file.get(at.row)?);
-    let owner = Owner::Description((at.source, columns.1.ofd[0].get(at.row)?));
-    let exclusive = Arguments::new(at.args, at.ftrace).has(1, "LOCK_EX", 2);
-    let (start, end) = (0, i64::MAX);
-    let lock = Lock { owner, exclusive, whole: true, start, end, task: at.task, line: at.line };
-    Some((file, lock))
-}
-
 /// What a call waits for on what is no pipe, socket or the like that the log made.
 fn anonymous(holds: Holds, path: Option<&str>, status: Status) -> Option<(Target, On)> {
     match holds {
@@ -606,26 +566,6 @@ fn anonymous(holds: Holds, path: Option<&str>, status: Status) -> Option<(Target
             (open && unnamed).then_some((Target::Unknown, On::Other))
         }
     }
-}
-
-fn locked(columns: &Columns<'_>, at: &At<'_>, asked: Option<(LockedFile, Lock)>) -> Waiting {
-    let target = asked.map_or(Target::Unknown, |(file, lock)| Target::Lock(file, lock));
-    let mut waiting = Waiting::new(target, On::Lock);
-    waiting.fd = columns.1.fd[0].get(at.row);
-    let path = columns.0.path.get(at.row).unwrap_or("?");
-    let Some((_, lock)) = asked else {
-        // The log does not show which file, or which part of it.
-        waiting.object = columns.0.path.get(at.row).map(|path| format!("lock {path}"));
-        return waiting;
-    };
-    waiting.object = Some(if lock.whole {
-        format!("lock {path}")
-    } else if lock.end == i64::MAX {
-        format!("lock {path} {}-", lock.start)
-    } else {
-        format!("lock {path} {}-{}", lock.start, lock.end)
-    });
-    waiting
 }
 
 /// A socket by its address.

@@ -1,8 +1,8 @@
 //! What calls change: descriptors, mappings, locks; and whom they wake.
 
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
-use crate::tables::waits::calls::asked_by_flock;
 use crate::tables::waits::connections::is_unnamed;
+use crate::tables::waits::file_locks::asked_by_flock;
 use crate::tables::waits::fold::{At, Columns, Waits};
 use crate::tables::waits::word_classes::{Act, Holds};
 use crate::tables::waits::world::acts::Act as Done;
@@ -277,6 +277,9 @@ impl Waits {
             if let Some(end) = ofd.and_then(|ofd| self.world.ends.get_mut(ofd)) {
                 end.nonblocking = nonblocking;
             }
+        } else if arguments.is(1, "F_SETLEASE", 1024) {
+            self.holds_file(at, table, fd.zip(ofd));
+            self.leased(columns, at, ofd);
         } else if let Some((file, lock)) = self.asked_by_fcntl(columns, at) {
             if matches!(lock.owner, Owner::Description(_)) {
                 self.holds_file(at, table, fd.zip(ofd));

@@ -155,6 +155,10 @@ impl Waits {
                 };
                 one.and_then(ender)
             }
+            Target::Lease(file) => {
+                let lease = self.world.leases.get(*file);
+                lease.and_then(|lease| lease.released.ender(at.task, from, to))
+            }
             _ if at.act == Act::Accept => self.client(at, accepted, number),
             Target::Timer | Target::Outside | Target::Unknown => None,
         };

@@ -11,6 +11,7 @@ mod calls;
 mod changes;
 mod connections;
 mod enders;
+mod file_locks;
 mod fold;
 mod ipc;
 mod judge;

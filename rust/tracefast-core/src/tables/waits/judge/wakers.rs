@@ -88,7 +88,7 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
             found
         }
         Target::Ipc(key, take) => ipc(world, task, (*key, *take), blocked.ts),
-        Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
+        Target::Lease(_) | Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
     };
     if let Target::Futex { key, .. } = &blocked.target {
         found.woken |= world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));

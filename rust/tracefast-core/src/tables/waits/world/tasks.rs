@@ -8,6 +8,7 @@ use crate::tables::waits::world::acts::Act;
 use crate::tables::waits::world::descriptors::{Ofd, Tables};
 use crate::tables::waits::world::ends::Ends;
 use crate::tables::waits::world::ipc::{IpcKey, Ipcs};
+use crate::tables::waits::world::leases::Leases;
 use crate::tables::waits::world::locks::{Lock, LockedFile, Locks, Owner};
 use crate::tables::waits::world::spaces::{FutexKey, Space, Twin};
 use crate::tables::waits::world::wakes::{ANY, Waited, Wake, Wakes};
@@ -25,6 +26,8 @@ pub(crate) enum Target {
     Vfork,
     /// A lock on a file.
     Lock(LockedFile, Lock),
+    /// The end of a lease on a file.
+    Lease(LockedFile),
     /// A semaphore or queue: to take from it, or until somebody takes: then `false`.
     Ipc(IpcKey, bool),
     /// Time.
@@ -100,6 +103,7 @@ pub(crate) struct World {
     pub(crate) tables: Tables,
     pub(crate) ends: Ends,
     pub(crate) locks: Locks,
+    pub(crate) leases: Leases,
     pub(crate) ipcs: Ipcs,
     pub(crate) wakes: HashMap<FutexKey, Wakes>,
     /// The first task of each source.
@@ -385,6 +389,7 @@ impl World {
                 self.locks.release_all(Owner::Description(ofd), act);
             }
             self.ends.forget(ofd);
+            self.leases.closed(ofd, act);
             let Some(end) = self.ends.get_mut(ofd) else { continue };
             end.gave.push(act);
             end.took.push(act);
