@@ -10,8 +10,8 @@ use crate::tables::workers::retired::{Kin, Retired};
 /// both made, of those that one of them made.
 const ALIKE: f64 = 0.5;
 
-/// How many workers without jobs live at once, at least, while any does. One that follows the other
-/// may start a moment before that one has ended, and one may outlast all others. Five quarters.
+/// How many workers without jobs live at once, at least, while any does: five quarters. One that
+/// follows the other may start a moment before that one has ended.
 const PARALLEL: (i128, i128) = (5, 4);
 
 /// Workers with one maker that do the same.
@@ -97,33 +97,50 @@ fn together(all: &[Retired], mut found: Vec<usize>) -> Vec<usize> {
         }
     }
     found.retain(|&at| !piped.contains_key(&all[at].task));
-    let mut last: Option<usize> = None;
-    let mut kept = vec![false; found.len()];
-    let (mut lived, mut any) = (0_i128, 0_i128);
-    // By start: one that overlaps any that started before it overlaps the one that ended last.
-    for (index, &at) in found.iter().enumerate() {
-        let (from, to) = (i128::from(all[at].from), i128::from(all[at].to));
-        let before = last.map(|before| (before, i128::from(all[found[before]].to)));
-        lived += (to - from).max(0);
-        any += (to - before.map_or(from, |(_, end)| end.max(from))).max(0);
-        if let Some((before, end)) = before
-            && from < end
-        {
-            (kept[before], kept[index]) = (true, true);
-        }
-        if before.is_none_or(|(_, end)| end < to) {
-            last = Some(index);
-        }
-    }
-    if lived * PARALLEL.1 < any * PARALLEL.0 {
+    // One may outlast all others, which follow one another.
+    let longest = found.iter().copied().max_by_key(|&at| all[at].to - all[at].from);
+    let others = found.iter().copied().filter(|&at| found.len() < 3 || Some(at) != longest);
+    if !parallel(all, others) {
         return Vec::new();
     }
+    let kept = overlapping(all, &found);
     let count = kept.iter().filter(|&&kept| kept).count();
     if count * 2 < found.len() {
         let mut kept = kept.into_iter();
         found.retain(|_| kept.next().unwrap_or(false));
     }
-    if count == 0 { Vec::new() } else { found }
+    found
+}
+
+/// Whether several of these, which are in order of their start, live at once for most of the time.
+fn parallel(all: &[Retired], found: impl Iterator<Item = usize>) -> bool {
+    let (mut lived, mut any, mut last) = (0_i128, 0_i128, i64::MIN);
+    for at in found {
+        let (from, to) = (all[at].from, all[at].to);
+        lived += i128::from((to - from).max(0));
+        any += i128::from((to - from.max(last)).max(0));
+        last = last.max(to);
+    }
+    lived * PARALLEL.1 >= any * PARALLEL.0 && lived > 0
+}
+
+/// Which of these, which are in order of their start, live at one time with another one.
+fn overlapping(all: &[Retired], found: &[usize]) -> Vec<bool> {
+    let mut kept = vec![false; found.len()];
+    let mut last: Option<usize> = None;
+    for (index, &at) in found.iter().enumerate() {
+        // One that overlaps any that started before it overlaps the one that ended last.
+        let before = last.map(|before| (before, all[found[before]].to));
+        if let Some((before, end)) = before
+            && all[at].from < end
+        {
+            (kept[before], kept[index]) = (true, true);
+        }
+        if before.is_none_or(|(_, end)| end < all[at].to) {
+            last = Some(index);
+        }
+    }
+    kept
 }
 
 /// The round of each worker: a new one begins with the first that started after all before it had
@@ -193,8 +210,8 @@ mod tests {
             assert_eq!(found(&all), Vec::<Vec<_>>::new());
             let all = [one(1, method, 0, 90), one(2, method, 11, 12), one(3, method, 21, 22)];
             assert_eq!(found(&all), Vec::<Vec<_>>::new());
-            let all = [one(1, method, 0, 19), one(2, method, 11, 30), one(3, method, 31, 32)];
-            assert_eq!(found(&all), [[(1, 0), (2, 0), (3, 1)]]);
+            let all = [one(1, method, 0, 30), one(2, method, 1, 29), one(3, method, 2, 28)];
+            assert_eq!(found(&all), [[(1, 0), (2, 0), (3, 0)]]);
         }
     }
 

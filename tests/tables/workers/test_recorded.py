@@ -1,0 +1,121 @@
+"""Recorded programs with workers: the table agrees with what they know, and with a slow one."""
+
+import json
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.folding import plain
+from support.paths import DATA
+from support.reference.workers import slow_workers
+
+LOGS = sorted(path.name.removesuffix(".strace.zst") for path in (DATA / "workers").glob("*.zst"))
+# Of each: the method, and the workers of each round of each pool.
+POOLS = {
+    **{f"pool_{method}": (method, [[3, 3]]) for method in ("fork", "spawn", "forkserver")},
+    **{f"executor_{method}": (method, [[3]]) for method in ("fork", "spawn", "forkserver")},
+    "preload_forkserver": ("forkserver", [[3]]),
+    "processes_spawn": ("spawn", [[3]]),
+    "killed_fork": ("fork", [[3]]),
+    "manager_fork": ("fork", [[3]]),
+    "manager_spawn": ("spawn", [[3]]),
+    "nested_fork": ("fork", [[2], [2], [2]]),
+    "alone_fork": ("fork", [[3]]),
+    "xargs": ("exec", [[6]]),
+    "make": ("exec", [[3]]),
+    "commands_fork": (None, []),
+    "xargs_in_turn": (None, []),
+    "shell": (None, []),
+}
+
+
+def events(name):
+    return tf.scan(DATA / "workers" / f"{name}.strace.zst")
+
+
+def known(name):
+    """Give what a program knows: when workers were made and ready, and their jobs."""
+    text = json.loads((DATA / "workers" / f"{name}.json").read_text())
+    return dict(text["made"]), dict(text["ready"]), dict(text["jobs"])
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_method_pools_and_rounds(name):
+    table = tf.workers(events(name)).collect()
+    method, pools = POOLS[name]
+    assert set(table["method"]) == ({method} if pools else set())
+    sizes = table.group_by("pool", "round").len().sort("pool", "round")
+    found = [part["len"].to_list() for _, part in sizes.group_by("pool", maintain_order=True)]
+    assert found == pools
+    maker = tf.processes(events(name)).collect()["pid"][0]
+    if name != "nested_fork":
+        assert set(table["parent_pid"]) <= {maker}
+
+
+@pytest.mark.parametrize("name", [name for name in LOGS if name.endswith(("fork", "spawn", "er"))])
+def test_what_the_program_knows(name):
+    made, ready, jobs = known(name)
+    table = tf.workers(events(name)).collect()
+    for row in table.filter(pl.col("pid").is_in(list(made))).iter_rows(named=True):
+        pid = row["pid"]
+        if row["start_ns"] is not None:
+            assert (row["jobs"] or 0) == jobs.get(pid, 0)
+        if pid in ready:
+            wanted = ready[pid] - made[pid]
+            assert row["start_ns"] / 1e9 == pytest.approx(wanted, rel=0.1, abs=0.002)
+    if name != "nested_fork":
+        assert set(ready) <= set(table["pid"])
+
+
+def test_workers_of_a_pool_that_replaces_them():
+    made, _, _ = known("resized_fork")
+    table = tf.workers(events("resized_fork")).collect()
+    assert set(table["pid"]) == set(made)
+    assert set(table["method"]) == {"fork"}
+
+
+def test_how_they_ended():
+    table = tf.workers(events("killed_fork")).collect()
+    assert sorted(table["exit_signal"].drop_nulls()) == ["SIGKILL"]
+    assert table["exit_status"].drop_nulls().to_list() == [0, 0]
+
+
+def test_all_workers_read_the_index():
+    table = tf.workers(events("pool_fork")).collect()
+    assert (table["read_shared_bytes"] >= 20_000).all()
+    pool = tf.pools(events("pool_fork")).collect()
+    assert pool["workers"].to_list() == [6]
+    assert pool["read_shared_bytes"][0] >= 5 * 20_000
+    assert pool["saving_method"].to_list() == [None]
+
+
+def test_preloaded_modules_cost_less():
+    start = {
+        name: tf.pools(events(f"{name}_forkserver")).collect().row(0, named=True)
+        for name in ("pool", "preload")
+    }
+    assert start["preload"]["read_bytes"] / 3 < start["pool"]["read_bytes"] / 6
+    assert start["pool"]["saving_method"] == "preload"
+
+
+def test_savings_are_ranges_within_what_was_spent():
+    pool = tf.pools(events("pool_spawn")).collect().row(0, named=True)
+    assert pool["saving_method"] == "forkserver-preload"
+    assert 0 < pool["saving_low_ns"] <= pool["saving_high_ns"] < pool["start_sum_ns"]
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_slow_table(name):
+    table = tf.workers(events(name)).collect()
+    slow = slow_workers(plain(events(name).collect(), key=lambda row: row["line"]))
+    columns = list(slow[0]) if slow else ["pid"]
+    order = ["pool", "pid"] if slow else "pid"
+    if slow:
+        assert table.select(columns).sort(order).to_dicts() == (
+            pl.DataFrame(slow, schema_overrides=dict.fromkeys(columns, pl.Int64) | {"method": pl.String})
+            .sort(order)
+            .to_dicts()
+        )
+    else:
+        assert table.is_empty()
