@@ -34,6 +34,8 @@ TABLES = {
     "waits": tf.waits,
     "stuck": tf.stuck,
     "wait_graph": tf.wait_graph,
+    "workers": tf.workers,
+    "pools": tf.pools,
 }
 
 # polars reads the data, and says what is wrong with it; at some it panics.

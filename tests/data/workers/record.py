@@ -29,7 +29,11 @@ COMMANDS = {
     "xargs": ["xargs", "-P", "3", "-n", "1", "-a", "list", "md5sum"],
     "xargs_in_turn": ["xargs", "-n", "1", "-a", "list", "md5sum"],
     "make": ["make", "-j", "3"],
-    "shell": ["sh", "-c", "grep a list | grep -v b; (true; echo x) | (read x; echo $x); (exit 1); true"],
+    "shell": [
+        "sh",
+        "-c",
+        "grep a list | grep -v b; (true; echo x) | (read x; echo $x); (exit 1); true",
+    ],
 }
 
 

@@ -78,7 +78,7 @@ def slow_workers(rows: list[Row]) -> list[dict[str, object]]:
         workers = [one for one in kin if is_worker(one, got[one.pid], method, got)]
         if workers and (method not in ("fork", "exec") or any(map(any, got.values()))):
             pools.append((maker, method, workers, got))
-        elif workers and parallel(workers):
+        elif workers and parallel(workers) and not piped(workers, calls):
             pools.append((maker, method, workers, got))
     pools.sort(key=lambda pool: min(one.made for one in pool[2]))
     return [row for at, pool in enumerate(pools) for row in rows_of(at, *pool)]
@@ -145,6 +145,18 @@ def is_worker(one: Process, jobs: dict, method: str, all_jobs: dict) -> bool:
     if method == "fork" and any(all_jobs.values()):
         return bool(jobs)
     return bool(jobs) or not listens
+
+
+def piped(workers: list[Process], calls: list[Row]) -> bool:
+    """Say whether one reads what another one writes."""
+    pids = {one.pid for one in workers}
+    for made in calls:
+        if made["name"] in ("pipe", "pipe2") and made["ret"] == 0:
+            readers = {r["pid"] for r in calls if r["ofd"] == made["ofd"] and r["name"] in READS}
+            writers = {w["pid"] for w in calls if w["ofd"] == made["ofd2"] and w["name"] in WRITES}
+            if readers & pids and writers & pids:
+                return True
+    return False
 
 
 def parallel(workers: list[Process]) -> bool:

@@ -113,7 +113,9 @@ def test_the_slow_table(name):
     order = ["pool", "pid"] if slow else "pid"
     if slow:
         assert table.select(columns).sort(order).to_dicts() == (
-            pl.DataFrame(slow, schema_overrides=dict.fromkeys(columns, pl.Int64) | {"method": pl.String})
+            pl.DataFrame(
+                slow, schema_overrides=dict.fromkeys(columns, pl.Int64) | {"method": pl.String}
+            )
             .sort(order)
             .to_dicts()
         )

@@ -30,6 +30,38 @@ def pools(events: Events) -> pl.LazyFrame:
 
         `source` : String
             The log.
+        `pool` : UInt32
+            Number of the pool, from 0 in each log, in order of their start.
+        `method` : String
+            How its workers were started, as in `tracefast.workers`.
+        `image` : String
+            The program that they ran; of several the most common one.
+        `parent_pid` : Int32
+            The process that made them.
+        `workers` : UInt32
+            Workers, in all rounds.
+        `rounds` : UInt32
+            Rounds of work.
+        `start_sum_ns`, `start_p50_ns` : Int64
+            `start_ns` of `tracefast.workers`: the sum, which may be longer than the log, as workers
+            start at the same time; and the median.
+        `busy_share`, `wait_share` : Float64
+            Shares of the time of all workers: `busy_ns` and `wait_ns` of `tracefast.workers`.
+        `imbalance` : Float64
+            `busy_ns` of the busiest worker divided by their median: of the round where it is
+            largest.
+        `read_bytes` : Int64
+            Bytes that they read from files.
+        `read_shared_bytes` : Int64
+            Bytes that were read again: the sum of the distinct bytes that each worker read, minus
+            the distinct bytes that all of them read together, as in `tracefast.files`.
+        `saving_low_ns`, `saving_high_ns` : Int64
+            What `saving_method` would save of `start_sum_ns`: at least the time in calls on modules
+            that other workers had imported already; at most all of it, but for one start and the
+            calls that create the workers. Null if nobody can say.
+        `saving_method` : String
+            What would save it: ``forkserver-preload`` (method ``forkserver``, and
+            ``set_forkserver_preload`` for what all import), or ``preload`` (the latter alone).
 
     Raises
     ------

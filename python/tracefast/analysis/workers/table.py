@@ -15,9 +15,7 @@ DETAILS: Final = (
 )
 _DETAILED: Final = pl.Schema(_core.Workers().schema)
 # The columns of the table, and their types.
-SCHEMA: Final = pl.Schema(
-    {name: dtype for name, dtype in _DETAILED.items() if name not in DETAILS}
-)
+SCHEMA: Final = pl.Schema({name: dtype for name, dtype in _DETAILED.items() if name not in DETAILS})
 
 
 def workers_in_detail(events: Events, question: str = "tracefast.workers") -> pl.LazyFrame:
@@ -55,6 +53,60 @@ def workers(events: Events) -> pl.LazyFrame:
 
         `source` : String
             The log.
+        `pool` : UInt32
+            Number of its pool, from 0 in each log, in order of their start.
+        `round` : UInt32
+            Round of work, from 0: a round begins with the first worker that starts after all before
+            it have ended, such as the workers of an epoch.
+        `method` : String
+            How it was started: ``fork`` (a copy of its maker), ``spawn`` (a new interpreter that is
+            told what to import, by `multiprocessing` or loky), ``forkserver`` (by a server of
+            `multiprocessing`), ``exec`` (a program of its own).
+        `parent_pid` : Int32
+            The process that made the pool: its parent or, with ``forkserver``, that of the server.
+        `pid` : Int32
+            Its process id.
+        `task` : UInt32
+            Identity: the task of its first thread.
+        `image` : String
+            The program that it ran, as in `tracefast.processes`.
+        `ts_start` : Datetime
+            Its first event.
+        `start_ns` : Int64
+            From the call that created it until it waits for its first job: for a pipe or socket
+            that its maker writes, for a semaphore that processes share, or for a connection to a
+            socket on which its maker listens. Null if it never does.
+        `start_calls` : UInt64
+            System calls in this time, of all its threads.
+        `modules` : UInt32
+            Modules of Python (``.py``, ``.pyc``) and libraries (``.so``) opened or mapped in this
+            time, each once.
+        `module_bytes` : Int64
+            Their sizes, as far as the log shows them.
+        `jobs` : UInt64
+            Messages that it took from its maker: of `multiprocessing` by their lengths, without
+            those that ask it to end; of other programs, reads and connections. Null if it has no
+            job.
+        `busy_ns`, `wait_ns` : Int64
+            From `ts_start` to its end, or that of the log: time in which its first thread did not
+            wait for other processes, which includes sleep; and in which it did, for a pipe, a
+            socket, a child, or a semaphore that processes share. Null if the log has no durations.
+        `files` : UInt32
+            Files that it read.
+        `read_bytes` : Int64
+            Bytes that it read from them.
+        `read_shared_bytes` : Int64
+            Bytes, each once, that it read and another worker of the pool as well, as far as the
+            positions are known.
+        `shm_bytes` : Int64
+            Bytes of memory that processes share (``/dev/shm``, ``memfd_create``) which it mapped,
+            read or wrote.
+        `ts_end` : Datetime
+            Its last exit, as in `tracefast.processes`.
+        `exit_status` : Int32
+            Its exit status.
+        `exit_signal` : String
+            The signal that killed it.
 
     Raises
     ------
