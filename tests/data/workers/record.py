@@ -1,4 +1,4 @@
-"""Record the logs of this folder: `python record.py`, on Linux with strace, zstd, make and xargs."""
+"""Record the logs of this folder: `python record.py`, with strace, zstd, make and xargs."""
 
 import json
 import os

@@ -121,7 +121,7 @@ def note_starts() -> None:
     forkserver.connect_to_new_process = ask
 
 
-def main(program: str, method: str) -> None:
+def main(program: str, method: str) -> None:  # noqa: C901, PLR0912 - one case a program
     """Run a program."""
     note_starts()
     context = mp.get_context(method)

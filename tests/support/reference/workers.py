@@ -76,15 +76,15 @@ def slow_workers(rows: list[Row]) -> list[dict[str, object]]:
     for (maker, method, _), kin in kins.items():
         got = {one.pid: jobs_of(one, calls, maker, method) for one in kin}
         workers = [one for one in kin if is_worker(one, got[one.pid], method, got)]
-        if workers and (method not in ("fork", "exec") or any(map(any, got.values()))):
-            pools.append((maker, method, workers, got))
-        elif workers and parallel(workers) and not piped(workers, calls):
+        if (workers and (method not in ("fork", "exec") or any(map(any, got.values())))) or (
+            workers and parallel(workers) and not piped(workers, calls)
+        ):
             pools.append((maker, method, workers, got))
     pools.sort(key=lambda pool: min(one.made for one in pool[2]))
     return [row for at, pool in enumerate(pools) for row in rows_of(at, *pool)]
 
 
-def processes(rows: list[Row], calls: list[Row]) -> dict[int, Process]:
+def processes(rows: list[Row], calls: list[Row]) -> dict[int, Process]:  # noqa: C901
     """Find the processes that the log saw made, with their calls."""
     found: dict[int, Process] = {}
     for row in calls:
@@ -133,7 +133,7 @@ def jobs_of(one: Process, calls: list[Row], maker: int, method: str) -> dict[int
         peer, made_by = peers[row["ofd"]]
         writes = [w for w in calls if w["name"] in WRITES and w["ofd"] == peer and w["ret"] > 0]
         writers = {write["pid"] for write in writes}
-        if made_by != one.pid and (maker in writers or not writers and made_by == maker):
+        if made_by != one.pid and (maker in writers or (not writers and made_by == maker)):
             taken.setdefault(row["ofd"], []).append(row)
     if method in ("spawn", "forkserver") and taken:
         del taken[next(iter(taken))]
@@ -162,7 +162,7 @@ def piped(workers: list[Process], calls: list[Row]) -> bool:
 def parallel(workers: list[Process]) -> bool:
     """Say whether several live at once, also without the one that lives longest."""
     longest = max(workers, key=length)
-    if len(workers) > 2:  # noqa: PLR2004 - two live at once, or not
+    if len(workers) > 2:
         workers = [one for one in workers if one is not longest]
     return sum(map(length, workers)) >= 1.25 * union(workers)
 
@@ -180,7 +180,7 @@ def union(workers: list[Process]) -> int:
     return total
 
 
-def first_wait(one: Process, jobs: dict[int, list[Row]], method: str) -> Row | None:
+def first_wait(one: Process, jobs: dict[int, list[Row]]) -> Row | None:
     """Find the first call in which a process waits for a job."""
     waits = [reads[0] for reads in jobs.values()]
     for row in one.own:
@@ -228,7 +228,7 @@ def rows_of(pool: int, maker: int, method: str, workers: list[Process], jobs: di
     read = {one.pid: bytes_read(one) for one in workers}
     rows = []
     for one, number in zip(workers, rounds, strict=True):
-        first = first_wait(one, jobs[one.pid], method)
+        first = first_wait(one, jobs[one.pid])
         until = one.rows[: one.rows.index(first)] if first else []
         used = [row for row in one.before(first) if first and opens(row)]
         others = [read[other.pid] for other in workers if other is not one]

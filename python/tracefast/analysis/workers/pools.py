@@ -14,7 +14,7 @@ _SAVING: Final = {"spawn": "forkserver-preload", "forkserver": "preload"}
 
 
 def pools(events: Events) -> pl.LazyFrame:
-    r"""Give one row per pool of workers: what starting them cost, how busy they were, what they read.
+    r"""Give one row per pool of workers: what starting cost, how busy they were, what they read.
 
     Parameters
     ----------
@@ -48,8 +48,7 @@ def pools(events: Events) -> pl.LazyFrame:
         `busy_share`, `wait_share` : Float64
             Shares of the time of all workers: `busy_ns` and `wait_ns` of `tracefast.workers`.
         `imbalance` : Float64
-            `busy_ns` of the busiest worker divided by their median: of the round where it is
-            largest.
+            `busy_ns` of the busiest worker divided by their median, of the least even round.
         `read_bytes` : Int64
             Bytes that they read from files.
         `read_shared_bytes` : Int64

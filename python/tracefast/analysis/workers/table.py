@@ -115,7 +115,7 @@ def workers(events: Events) -> pl.LazyFrame:
 
     Examples
     --------
-    A process that forks a worker, and gives it a job through a pipe:
+    A process that forks a worker, and sends it a job as `multiprocessing` does:
 
     >>> from pathlib import Path
     >>> import tracefast as tf
@@ -124,12 +124,13 @@ def workers(events: Events) -> pl.LazyFrame:
     ...     "7 1700000000.000000 pipe2([3, 4], 0) = 0 <0.000010>\n"
     ...     "7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>\n"
     ...     "8 1700000000.005000 read(3,  <unfinished ...>\n"
-    ...     '7 1700000000.006000 write(4, "image.jpg\\n", 10) = 10 <0.000020>\n'
-    ...     '8 1700000000.006100 <... read resumed>"image.jpg\\n", 4096) = 10 <0.001100>\n'
+    ...     '7 1700000000.006000 write(4, "\\0\\0\\0\\5image", 9) = 9 <0.000020>\n'
+    ...     '8 1700000000.006100 <... read resumed>"\\0\\0\\0\\5", 4) = 4 <0.001100>\n'
+    ...     '8 1700000000.006200 read(3, "image", 5) = 5 <0.000010>\n'
     ...     "8 1700000000.009000 +++ exited with 0 +++\n"
     ... )
     >>> columns = "pool", "method", "parent_pid", "pid", "start_ns", "jobs", "wait_ns"
     >>> tf.workers(tf.scan(log)).select(columns).collect().rows()
-    [(0, 'fork', 7, 8, 4000000, 1, 1100000)]
+    [(0, 'fork', 7, 8, 4000000, 1, 1110000)]
     """
     return workers_in_detail(events).select(SCHEMA.names())

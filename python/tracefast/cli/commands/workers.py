@@ -1,4 +1,4 @@
-"""`tracefast workers`: pools of worker processes, what starting them cost, what all of them read."""
+"""`tracefast workers`: pools of worker processes, what starting cost, what all of them read."""
 
 from typing import Annotated, Final
 
@@ -42,9 +42,9 @@ def workers(
 
     Pools are found without any annotation: workers of Python's multiprocessing (fork, spawn,
     forkserver), of DataLoaders, joblib and servers that fork their workers, and the same program
-    started several times at once, as by make and xargs. Of each pool: what starting a worker took up
-    to its first job, how busy the workers were, what they read again, and each worker. Formats other
-    than table, and --wide, give the rows of the workers instead, --pools those of the pools.
+    started several times at once, as by make and xargs. Of each pool: what starting a worker took
+    up to its first job, how busy the workers were, what they read again, and each worker. Formats
+    other than table, and --wide, give the rows of the workers instead, --pools those of the pools.
 
     \b
     Examples:

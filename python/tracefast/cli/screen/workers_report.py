@@ -153,7 +153,7 @@ def _starting(pool: Row, workers: pl.DataFrame) -> str | None:
 
 def _sentence(text: str) -> str:
     # Names of functions keep their case.
-    return text if "_" in text.split(" ")[0] else text[0].upper() + text[1:]
+    return text if "_" in text.split(" ", maxsplit=1)[0] else text[0].upper() + text[1:]
 
 
 def _whole(number: object) -> int:
@@ -182,7 +182,7 @@ def _reading(pool: Row, workers: pl.DataFrame) -> str | None:
     text = f"{units.size(pool['read_bytes'])} from files"
     if pool["read_shared_bytes"]:
         text += f", {units.size(pool['read_shared_bytes'])} of it again, after another one"
-    shared = workers["shm_bytes"].sum()
+    shared = _whole(workers["shm_bytes"].sum())
     if shared:
         text += f"; {units.size(shared)} through shared memory"
     return text

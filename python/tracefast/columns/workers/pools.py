@@ -26,7 +26,7 @@ COLUMNS: Final = (
     columns(
         "imbalance",
         "Float64",
-        "`busy_ns` of the busiest worker divided by their median: of the round where it is largest.",
+        "`busy_ns` of the busiest worker divided by their median, of the least even round.",
     ),
     columns("read_bytes", "Int64", "Bytes that they read from files."),
     columns(
