@@ -14,8 +14,9 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     Which calls took the time; which events there are; the typed fields of one event.
 `waits`, `stuck`, `wait_graph`
     Who waited for whom, and how long; who can never go on, and what proves it.
-`workers`, `pools`
-    Which processes work for others, what starting them cost, what all of them read.
+`workers`, `pools`, `batches`
+    Which processes work for others, what starting them cost, what all of them read; what each of
+    their results was waited for.
 `page_cache`, `blocks`
     What the page cache and block devices did, from ftrace.
 
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.syscalls import syscalls
     from tracefast.analysis.waits.pairs import wait_graph
     from tracefast.analysis.waits.table import stuck, waits
+    from tracefast.analysis.workers.batches import batches
     from tracefast.analysis.workers.pools import pools
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
@@ -76,6 +78,7 @@ __all__ = [
     "Schema",
     "__version__",
     "accesses",
+    "batches",
     "blocks",
     "covered_bytes",
     "events",
@@ -103,6 +106,7 @@ __all__ = [
 # The functions that need polars, and their modules.
 _LAZY = {
     "accesses": "tracefast.analysis.files.accesses",
+    "batches": "tracefast.analysis.workers.batches",
     "blocks": "tracefast.analysis.blocks",
     "covered_bytes": "tracefast.analysis.files.covered_bytes",
     "events": "tracefast.analysis.events",

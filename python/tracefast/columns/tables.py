@@ -18,7 +18,7 @@ from tracefast.columns import (
     waits,
 )
 from tracefast.columns.column_group import ColumnGroup
-from tracefast.columns.workers import pools, workers
+from tracefast.columns.workers import batches, pools, workers
 
 Groups = tuple[ColumnGroup, ...]
 
@@ -43,6 +43,7 @@ TABLES: Final[dict[str, Groups]] = {
     "wait_graph": waits.GRAPH,
     "workers": workers.COLUMNS,
     "pools": pools.COLUMNS,
+    "batches": batches.COLUMNS,
     "event_counts": event_counts.COLUMNS,
 }
 

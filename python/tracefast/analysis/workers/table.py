@@ -8,14 +8,21 @@ from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
-# What the fold gives besides, for the table of pools and the screen.
+# What the fold gives besides, for the tables of pools and batches, and for the screen.
+_BATCHES: Final = "batch_"
 DETAILS: Final = (
     *("module_ns", "made_ns", "read_again_bytes"),
     *("folders", "folder_files", "folder_readers", "folder_bytes", "folder_again_bytes"),
 )
 _DETAILED: Final = pl.Schema(_core.Workers().schema)
 # The columns of the table, and their types.
-SCHEMA: Final = pl.Schema({name: dtype for name, dtype in _DETAILED.items() if name not in DETAILS})
+SCHEMA: Final = pl.Schema(
+    {
+        name: dtype
+        for name, dtype in _DETAILED.items()
+        if name not in DETAILS and not name.startswith(_BATCHES)
+    }
+)
 
 
 def workers_in_detail(events: Events, question: str = "tracefast.workers") -> pl.LazyFrame:

@@ -6,6 +6,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 
 # What a table in text shows; the program last, as its path may be long.
@@ -28,6 +29,18 @@ _SPARE_POOLS: Final = (
     *("saving_high_ns", "start_p50_ns", "read_bytes"),
 )
 
+_BATCHES: Final = (
+    *("pool", "round", "batch", "wait_ns", "cause", "worker_pid", "worker_busy_ns"),
+    *("worker_read_ns", "worker_wait_ns", "worker_files", "worker_read_bytes", "bytes"),
+    *("slowest_ns", "slowest_path"),
+)
+_SPARE_BATCHES: Final = (
+    *("slowest_path", "slowest_ns", "bytes", "worker_files", "worker_read_bytes"),
+    *("worker_wait_ns", "worker_read_ns", "pool"),
+)
+_MEMORY: Final = ("ts", "pid", "anon_bytes", "file_bytes", "shm_bytes", "from", "image")
+_SPARE_MEMORY: Final = ("image", "from")
+
 
 @table_command()
 def workers(
@@ -37,6 +50,12 @@ def workers(
         str | None, typer.Option(metavar="GLOB", help="Only workers whose program matches.")
     ] = None,
     pools: Annotated[bool, typer.Option("--pools", help="One row per pool.")] = False,
+    batches: Annotated[
+        bool, typer.Option("--batches", help="One row per message from a worker to its maker.")
+    ] = False,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="The memory of all processes over time.")
+    ] = False,
 ) -> int:
     """Show pools of worker processes: how they were started, what that cost, what all of them read.
 
@@ -50,9 +69,14 @@ def workers(
     Examples:
       strace -f -ttt -T -y -o train.strace python train.py; tracefast workers train.strace
       tracefast workers train.parquet --pools
+      tracefast workers train.parquet --batches --sort wait_ns --top 10
       tracefast workers train.parquet --sort start_ns --top 10
       tracefast workers train.parquet --where 'exit_signal IS NOT NULL' --format ndjson
     """
+    from tracefast.analysis.memory import SCHEMA as MEMORY
+    from tracefast.analysis.memory import memory as memory_over_time
+    from tracefast.analysis.workers.batches import SCHEMA as BATCHES
+    from tracefast.analysis.workers.batches import batches_of
     from tracefast.analysis.workers.pools import SCHEMA as POOLS
     from tracefast.analysis.workers.pools import pools_of
     from tracefast.analysis.workers.table import SCHEMA, workers_in_detail
@@ -65,12 +89,24 @@ def workers(
     )
     from tracefast.cli.screen.workers_report import print_workers_report
 
-    check_columns(request, POOLS if pools else SCHEMA)
-    rows, complete = run_analysis(request, workers_in_detail)
+    if pools + batches + memory > 1:
+        raise CommandError(
+            "--pools, --batches and --memory are three tables", "leave out all but one of them"
+        )
+    asked = POOLS if pools else BATCHES if batches else MEMORY if memory else SCHEMA
+    check_columns(request, asked)
+    rows, complete = run_analysis(request, memory_over_time if memory else workers_in_detail)
     if rows is None:
         return FAILED
+    if memory:
+        table = filter_rows(filter_matching(rows, match, "image"), request)
+        print_table(table, request, main=_MEMORY, spare=_SPARE_MEMORY)
+        return DONE if complete else FAILED
     rows = filter_matching(rows, match, "image")
-    if pools:
+    if batches:
+        table = filter_rows(batches_of(rows.lazy()).collect(), request)
+        print_table(table, request, main=_BATCHES, spare=_SPARE_BATCHES)
+    elif pools:
         table = filter_rows(pools_of(rows.lazy()).collect(), request)
         print_table(table, request, main=_POOLS, spare=_SPARE_POOLS)
     elif request.form is Format.TABLE and not (request.wide or request.sort):

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from tracefast.analysis.workers.batches import batches_of
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
@@ -33,6 +34,16 @@ _SAVINGS: Final = {
     "forkserver-preload": "the method forkserver, with set_forkserver_preload for what all import,",
     "preload": "set_forkserver_preload for what all import",
 }
+_CAUSES: Final = {
+    "computing": "while the worker computed",
+    "reading": "while the worker read files",
+    "waiting": "while the worker itself waited",
+    "queue": "for what workers had sent before: receiving it took the time",
+}
+# A maker that waits for a fifth of its time is held up by its workers, not by its own work.
+_STARVED: Final = 0.2
+# Shorter waits for a message are not worth a line.
+_MIN_WAIT_NS: Final = 1_000_000
 # What is less than this share of what was read is not worth a list.
 _MIN_AGAIN: Final = 0.01
 
@@ -101,13 +112,16 @@ def _pool(
 ) -> list[list[str]]:
     """Write what is known of a pool, what it read again, and its workers."""
     prose = width or _PROSE_WIDTH
+    batches = batches_of(workers.lazy()).collect()
     lines = [
         *textwrap.wrap(_head(pool, several=several), prose),
         *_labelled("starting", _starting(pool, workers), prose),
         *_labelled("time", _time(pool, workers), prose),
         *_labelled("reading", _reading(pool, workers), prose),
+        *_labelled("batches", _waiting(batches), prose),
     ]
-    parts = [lines, _folders(pool, workers, width, top), _workers(listed, top)]
+    late = _late(batches, width, top)
+    parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, top)]
     return [part for part in parts if part]
 
 
@@ -186,6 +200,58 @@ def _reading(pool: Row, workers: pl.DataFrame) -> str | None:
     if shared:
         text += f"; {units.size(shared)} through shared memory"
     return text
+
+
+def _waiting(batches: pl.DataFrame) -> str | None:
+    """Say how long the maker waited for the results of its workers, and for what."""
+    asked = pl.col("ts") - pl.duration(nanoseconds="wait_ns")
+    times = batches.group_by("round").agg((pl.max("ts") - asked.min()).alias("time"))
+    whole = times["time"].dt.total_nanoseconds().sum()
+    waited = batches["wait_ns"].sum()
+    if not whole:
+        return None
+    share = min(waited / whole, 1.0)
+    text = f"their maker waited {duration(waited)} of {duration(whole)} ({percent(share)})"
+    text += f" for {plural(batches.height, 'message')}"
+    causes = batches.drop_nulls("cause").group_by("cause").agg(pl.sum("wait_ns"))
+    if share < _STARVED or causes.is_empty():
+        return f"{text}{'' if share >= _STARVED else ', so it does not starve'}"
+    cause, ns = causes.sort("wait_ns", "cause", descending=[True, False]).row(0)
+    return f"{text}: it starves, most of it ({percent(ns / waited)}) {_CAUSES[cause]}"
+
+
+def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:
+    """Write the messages that the maker waited for longest, and what their workers did."""
+    late = batches.filter(pl.col("wait_ns") >= _MIN_WAIT_NS)
+    if late.is_empty():
+        return []
+    cells = [
+        ["waited", "round", "batch", "worker", "busy", "reading", "waiting", "cause", "slowest"]
+    ]
+
+    def time(number: int | None) -> str:
+        return "-" if number is None else units.duration(number)
+
+    for row in late.sort("wait_ns", descending=True).head(top).rows(named=True):
+        slowest = "-"
+        if row["slowest_path"]:
+            slowest = f"{printable(row['slowest_path'])} {units.duration(row['slowest_ns'])}"
+        cells.append(
+            [
+                time(row["wait_ns"]),
+                str(row["round"]),
+                str(row["batch"]),
+                "-" if row["worker_pid"] is None else str(row["worker_pid"]),
+                time(row["worker_busy_ns"]),
+                time(row["worker_read_ns"]),
+                time(row["worker_wait_ns"]),
+                row["cause"] or "-",
+                slowest,
+            ]
+        )
+    room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
+    cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
+    return [*align(cut, right=range(7)), *_more(late.height, top)]
 
 
 def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> list[str]:

@@ -1,7 +1,7 @@
 //! The fold: events in order to processes that may be workers.
 
 use arrow_array::RecordBatch;
-use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
@@ -17,6 +17,7 @@ use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::word_classes::Act;
+use crate::tables::workers::batches::messages::{self, Messages};
 use crate::tables::workers::channels::{Channels, Ofd};
 use crate::tables::workers::life::{Life, Ready};
 use crate::tables::workers::program;
@@ -57,6 +58,7 @@ pub struct Workers {
     kins: HashMap<Kin, Family>,
     pub(crate) retired: Vec<Retired>,
     pub(crate) reads: HashMap<Kin, SharedReads>,
+    pub(crate) messages: Messages,
     /// By source.
     pub(crate) logs: HashMap<u32, Log>,
 }
@@ -94,14 +96,16 @@ struct Jobs {
 event_columns! {
     pub(crate) struct WorkerColumns {
         meaning: Words<Meaning> = "name",
-        held: Words<Held> = "file_type",
-        ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
-        file: Numbers<UInt64Type> = "file",
+        pub(crate) held: Words<Held> = "file_type",
+        pub(crate) fd: Numbers<Int32Type> = "fd",
+        pub(crate) ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
+        pub(crate) file: Numbers<UInt64Type> = "file",
         offset: Numbers<Int64Type> = "offset",
-        requested: Numbers<Int64Type> = "requested",
-        bytes: Numbers<Int64Type> = "bytes",
+        pub(crate) requested: Numbers<Int64Type> = "requested",
+        pub(crate) bytes: Numbers<Int64Type> = "bytes",
         size: Numbers<Int64Type> = "size",
         cpu: Numbers<UInt16Type> = "cpu",
+        pub(crate) line: Numbers<UInt64Type> = "line",
     }
 }
 
@@ -458,7 +462,7 @@ impl Workers {
 }
 
 /// Whether a call takes data from its descriptor.
-fn takes(act: Act) -> bool {
+pub(crate) fn takes(act: Act) -> bool {
     matches!(act, Act::Take | Act::Transfer)
 }
 
@@ -512,8 +516,18 @@ impl RowFold for Workers {
                 }
                 let at = At { row, task, owner, source, ts, dur, meaning };
                 self.call(columns, &at);
+                // Without times nobody can say who waited.
+                if let Some(ts) = ts {
+                    let tracker = &self.tracker;
+                    let call = messages::Call { tracker, row, task, source, ts, dur, meaning };
+                    self.messages.call((&columns.0, &mut columns.1), &call);
+                }
             }
             RowKind::Exit => {
+                let known = self.tracker.tasks.get(task as usize);
+                let leads = known
+                    .and_then(|known| known.pid.get().filter(|&pid| known.tid.get() == Some(pid)));
+                self.messages.ended(task, source, leads);
                 let superseded = |end: &crate::tables::process_tracking::task::End| end.superseded;
                 let end = self.tracker.tasks.get(task as usize).and_then(|task| task.end.as_ref());
                 if !end.is_some_and(superseded) {

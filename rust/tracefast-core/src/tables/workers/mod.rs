@@ -2,9 +2,11 @@
 //!
 //! [`Workers`] folds batches of events in order. [`program`] says which programs are
 //! the same, [`channels`] who writes to what others read, [`life`] what one live process does, and
-//! [`shared_reads`] what several of one pool read. When a process ends, only what its row needs is
+//! [`shared_reads`] what several of one pool read,
+//! [`batches`] which messages came from them. When a process ends, only what its row needs is
 //! kept, and nothing of processes that can be no worker. At the end [`pools`] finds the pools.
 
+mod batches;
 mod channels;
 mod fold;
 mod life;

@@ -13,6 +13,7 @@ use crate::tables::process_tracking::outcome;
 use crate::tables::process_tracking::programs::Programs;
 use crate::tables::process_tracking::task::Task;
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
+use crate::tables::workers::batches::messages::Batch;
 use crate::tables::workers::fold::Workers;
 use crate::tables::workers::pools::{Pool, pools};
 use crate::tables::workers::program::is_shell;
@@ -30,6 +31,27 @@ const FOLDER_COLUMNS: [(&str, OfFolder); 4] = [
     ("folder_again_bytes", |folder| folder.again),
 ];
 
+type BatchNumber = (&'static str, fn(&Batch) -> Option<i64>);
+type BatchText = (&'static str, fn(&Batch) -> Option<&str>);
+
+/// What is known of each message that a maker had from a worker.
+const BATCH_NUMBERS: [BatchNumber; 10] = [
+    ("batch_ts", |batch| Some(batch.end)),
+    ("batch_wait_ns", |batch| Some(batch.end.saturating_sub(batch.since).max(0))),
+    ("batch_bytes", |batch| Some(batch.bytes)),
+    ("batch_busy_ns", |batch| batch.busy_ns),
+    ("batch_read_ns", |batch| Some(batch.work.as_deref()?.read_ns)),
+    ("batch_read_bytes", |batch| Some(batch.work.as_deref()?.read_bytes)),
+    ("batch_files", |batch| Some(batch.work.as_deref()?.files())),
+    ("batch_slowest_ns", |batch| Some(batch.work.as_deref()?.slowest()?.1)),
+    ("batch_worker_wait_ns", |batch| Some(batch.work.as_deref()?.wait_ns)),
+    ("batch_line", |batch| i64::try_from(batch.line).ok()),
+];
+const BATCH_TEXTS: [BatchText; 2] = [
+    ("batch_slowest_path", |batch| Some(batch.work.as_deref()?.slowest()?.0)),
+    ("batch_cause", |batch| batch.cause()),
+];
+
 /// A worker, its process, and its place.
 struct Row<'a> {
     pool: u32,
@@ -43,6 +65,8 @@ struct Row<'a> {
     outcome: Option<Outcome>,
     read_shared: i64,
     read_again: i64,
+    /// What its maker had from it, in order of time.
+    batches: Vec<&'a Batch>,
     /// What its pool read again by folder, of the first worker.
     folders: Vec<Folder<'a>>,
 }
@@ -78,6 +102,13 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
     let by_task = group::processes_by_task(tasks, &processes);
     let programs = Programs::new(tasks, &processes);
     let mut rows = Vec::new();
+    let process = |task: u32| by_task.get(task as usize)?.get();
+    let mut batches: HashMap<u32, Vec<&Batch>> = HashMap::default();
+    for batch in &fold.messages.rows {
+        if let Some(giver) = process(batch.giver) {
+            batches.entry(giver).or_default().push(batch);
+        }
+    }
     let image =
         |task: u32| programs.last(by_task.get(task as usize)?.get()? as usize)?.path.as_deref();
     for (number, pool) in numbered(fold, |task| image(task).is_some_and(is_shell)) {
@@ -86,8 +117,12 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         let mut folders = reads.map(SharedReads::folders).unwrap_or_default();
         for &(at, round) in &pool.workers {
             let Some(worker) = fold.retired.get(at) else { continue };
-            let process = by_task.get(worker.task as usize).and_then(|number| number.get());
-            let known = process.and_then(|number| processes.get(number as usize));
+            let number_of = process(worker.task);
+            let maker = process(pool.kin.maker);
+            let mut from_it = number_of.and_then(|of| batches.remove(&of)).unwrap_or_default();
+            from_it.retain(|batch| process(batch.taker) == maker);
+            from_it.sort_by_key(|batch| (batch.end, batch.line));
+            let known = number_of.and_then(|number| processes.get(number as usize));
             let members = known.into_iter().flat_map(|process| process.members.iter());
             let starts = members.filter_map(|&task| tasks.get(task as usize)?.ts_start.get());
             rows.push(Row {
@@ -102,6 +137,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
                 outcome: known.and_then(|process| outcome::outcome(tasks, process)),
                 read_shared: reads.map_or(0, |reads| reads.shared(worker.task)),
                 read_again,
+                batches: from_it,
                 folders: std::mem::take(&mut folders),
             });
         }
@@ -158,6 +194,20 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
             let mut list = ListBuilder::new(Int64Builder::new());
             for row in &rows {
                 list.append_value(row.folders.iter().map(|folder| Some(value(folder))));
+            }
+            table.array(name, Arc::new(list.finish()));
+        }
+        for (name, value) in BATCH_NUMBERS {
+            let mut list = ListBuilder::new(Int64Builder::new());
+            for row in &rows {
+                list.append_value(row.batches.iter().map(|batch| value(batch)));
+            }
+            table.array(name, Arc::new(list.finish()));
+        }
+        for (name, value) in BATCH_TEXTS {
+            let mut list = ListBuilder::new(StringBuilder::new());
+            for row in &rows {
+                list.append_value(row.batches.iter().map(|batch| value(batch)));
             }
             table.array(name, Arc::new(list.finish()));
         }

@@ -1,0 +1,108 @@
+"""One row per message from a worker: what its maker waited for it, and what the worker did."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.given_events import Events
+from tracefast.analysis.workers.table import workers_in_detail
+
+# The columns of the table, by the lists in which the fold gives them for each worker.
+LISTS: Final = {
+    "batch_ts": pl.Datetime("ns"),
+    "batch_wait_ns": pl.Int64,
+    "batch_bytes": pl.Int64,
+    "batch_busy_ns": pl.Int64,
+    "batch_read_ns": pl.Int64,
+    "batch_read_bytes": pl.Int64,
+    "batch_files": pl.UInt32,
+    "batch_slowest_path": pl.String,
+    "batch_slowest_ns": pl.Int64,
+    "batch_worker_wait_ns": pl.Int64,
+    "batch_cause": pl.String,
+    "batch_line": pl.UInt64,
+}
+_NAMES: Final = {
+    **{f"batch_{name}": name for name in ("ts", "wait_ns", "bytes", "cause", "line")},
+    **{f"batch_{name}": f"worker_{name}" for name in ("busy_ns", "read_ns", "read_bytes", "files")},
+    **{f"batch_{name}": name for name in ("slowest_path", "slowest_ns", "worker_wait_ns")},
+}
+_ORDER: Final = (
+    *("source", "pool", "round", "batch", "ts", "wait_ns", "bytes", "worker_pid"),
+    *("worker_busy_ns", "worker_read_ns", "worker_read_bytes", "worker_files", "slowest_path"),
+    *("slowest_ns", "worker_wait_ns", "cause", "line"),
+)
+
+
+def batches(events: Events) -> pl.LazyFrame:
+    r"""Give one row per message that the maker of a pool received from one of its workers.
+
+    Messages go through the pipes and socket pairs that the log saw made. A message of Python's
+    `multiprocessing` is its length and what follows; of other programs each read is one. With it go
+    the descriptors that the maker receives and maps before it asks for the next message.
+
+    Parameters
+    ----------
+    events
+        The events of a log or of Parquet files, in their order: all of them, as for
+        `tracefast.workers`. Logs of ftrace do not show which pipe a descriptor refers to, so they
+        give no rows.
+
+    Returns
+    -------
+    polars.LazyFrame
+        In order of `source`, `pool`, `round` and `batch`. Null means that the log cannot say.
+        Columns that end in ``_ns`` are nanoseconds.
+
+        `source` : String
+            The log.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    A process that gives a worker a job, and waits for the result:
+
+    >>> from pathlib import Path
+    >>> import tracefast as tf
+    >>> log = Path("worker.strace")
+    >>> _ = log.write_text(
+    ...     "7 1700000000.000000 pipe2([3, 4], 0) = 0 <0.000010>\n"
+    ...     "7 1700000000.000100 pipe2([5, 6], 0) = 0 <0.000010>\n"
+    ...     "7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>\n"
+    ...     "8 1700000000.005000 read(3,  <unfinished ...>\n"
+    ...     '7 1700000000.006000 write(4, "image.jpg\\n", 10) = 10 <0.000020>\n'
+    ...     '8 1700000000.006100 <... read resumed>"image.jpg\\n", 4096) = 10 <0.001100>\n'
+    ...     "7 1700000000.007000 read(5,  <unfinished ...>\n"
+    ...     '8 1700000000.016000 write(6, "done", 4) = 4 <0.000020>\n'
+    ...     '7 1700000000.016100 <... read resumed>"done", 4096) = 4 <0.009100>\n'
+    ...     "8 1700000000.019000 +++ exited with 0 +++\n"
+    ... )
+    >>> columns = "batch", "wait_ns", "worker_pid", "worker_busy_ns", "cause"
+    >>> tf.batches(tf.scan(log)).select(columns).collect().rows()
+    [(0, 9100000, 8, 9900000, 'computing')]
+    """
+    return batches_of(workers_in_detail(events, question="tracefast.batches"))
+
+
+def batches_of(workers: pl.LazyFrame) -> pl.LazyFrame:
+    """Give the messages of workers, with their details, in order."""
+    place = ["source", "pool", "round"]
+    single = (
+        workers.filter(pl.col("batch_ts").list.len() > 0)
+        .select(*place, pl.col("pid").alias("worker_pid"), *LISTS)
+        .explode(*LISTS)
+        .cast(dict(LISTS))
+        .rename(_NAMES)
+        .sort(*place, "ts", "line")
+    )
+    number = pl.int_range(pl.len(), dtype=pl.UInt32).over(place).alias("batch")
+    return single.with_columns(number).select(_ORDER)
+
+
+# The columns of the table, and their types.
+SCHEMA: Final = batches_of(pl.LazyFrame(schema=pl.Schema(_core.Workers().schema))).collect_schema()

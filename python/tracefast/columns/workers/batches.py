@@ -1,0 +1,44 @@
+"""The columns of `batches`."""
+
+from typing import Final
+
+from tracefast.columns.column_group import columns
+
+COLUMNS: Final = (
+    columns("source", "String", "The log."),
+    columns(
+        "pool round", "UInt32", "Numbers of the pool and of its round, as in `tracefast.workers`."
+    ),
+    columns("batch", "UInt32", "Number of the message, from 0 in each round, in order of time."),
+    columns("ts", "Datetime", "When the maker had all of it."),
+    columns(
+        "wait_ns",
+        "Int64",
+        "How long the maker waited for it: from the poll or read in which it asked, until it had it"
+        " and the descriptors that came with it.",
+    ),
+    columns("bytes", "Int64", "Its length."),
+    columns("worker_pid", "Int32", "The worker that sent it."),
+    columns(
+        "worker_busy_ns",
+        "Int64",
+        "From when the worker had taken the job until it began to send the result; null if the log"
+        " does not show a job.",
+    ),
+    columns(
+        "worker_read_ns worker_read_bytes",
+        "Int64",
+        "Time and bytes of the reads of files of the thread that took the job.",
+    ),
+    columns("worker_files", "UInt32", "Files that it read."),
+    columns("slowest_path", "String", "The file that took longest to read."),
+    columns("slowest_ns", "Int64", "How long that took."),
+    columns("worker_wait_ns", "Int64", "Time in which the thread waited for others."),
+    columns(
+        "cause",
+        "String",
+        "What the worker spent most of its time on: ``reading`` files, ``waiting`` for others,"
+        " ``computing`` (all else); ``queue`` if the message was there before the maker asked.",
+    ),
+    columns("line", "UInt64", "The line on which the maker began to take it."),
+)

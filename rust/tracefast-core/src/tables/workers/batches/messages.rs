@@ -1,0 +1,359 @@
+//! Messages that processes receive from those that they made.
+
+use crate::hash::HashMap;
+use crate::linux::waits::{Giver, Time, spent};
+use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
+use crate::tables::waits::word_classes::Act;
+use crate::tables::workers::batches::takers::{Message, Taker};
+use crate::tables::workers::batches::traffic::{Channel, Given, Traffic};
+use crate::tables::workers::batches::work::{Work, Worker};
+use crate::tables::workers::fold::{WorkerColumns, takes};
+use crate::tables::workers::word_classes::{Held, Meaning};
+
+/// Ancestors that are looked at to see whether one process made another.
+const MOST_ANCESTORS: usize = 32;
+
+/// The messages so far.
+#[derive(Debug, Default)]
+pub(crate) struct Messages {
+    pub(crate) rows: Vec<Batch>,
+    traffic: Traffic<Message>,
+    takers: HashMap<u32, Taker>,
+    /// By source and process.
+    workers: HashMap<(u32, i32), Worker>,
+}
+
+/// A message from a worker: a row of the table.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) taker: u32,
+    pub(crate) giver: u32,
+    pub(crate) line: u64,
+    /// When the receiver had it, and since when it waited.
+    pub(crate) end: i64,
+    pub(crate) since: i64,
+    pub(crate) bytes: i64,
+    pub(crate) busy_ns: Option<i64>,
+    /// It was there before the receiver asked.
+    pub(crate) queued: bool,
+    pub(crate) work: Option<Box<Work>>,
+}
+
+/// A call.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) tracker: &'a Tracker,
+    pub(crate) row: usize,
+    pub(crate) task: u32,
+    pub(crate) source: u32,
+    pub(crate) ts: i64,
+    pub(crate) dur: Option<i64>,
+    pub(crate) meaning: Meaning,
+}
+
+impl Call<'_> {
+    fn end(&self) -> i64 {
+        self.ts.saturating_add(self.dur.unwrap_or(0))
+    }
+
+    fn pid(&self, task: u32) -> Option<i32> {
+        self.tracker.tasks.get(task as usize)?.pid.get()
+    }
+
+    /// Whether a process made another one, or a process that made it.
+    fn is_ancestor(&self, process: i32, of: u32) -> bool {
+        let mut task = of;
+        for _ in 0..MOST_ANCESTORS {
+            let birth = self.tracker.tasks.get(task as usize).and_then(|task| task.birth);
+            let Some(birth) = birth else { return false };
+            task = birth.parent;
+            if self.pid(task) == Some(process) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Batch {
+    /// What the worker spent its time on, or that the maker had left the message waiting.
+    pub(crate) fn cause(&self) -> Option<&'static str> {
+        if self.queued {
+            return Some("queue");
+        }
+        let (work, busy) = self.work.as_deref().zip(self.busy_ns)?;
+        let computing = busy.saturating_sub(work.read_ns).saturating_sub(work.wait_ns);
+        let most = work.read_ns.max(work.wait_ns).max(computing);
+        Some(match most {
+            ns if ns == computing => "computing",
+            ns if ns == work.read_ns => "reading",
+            _ => "waiting",
+        })
+    }
+}
+
+impl Messages {
+    /// A task called something.
+    pub(crate) fn call(
+        &mut self,
+        (tasks, own): (&TaskColumns<'_>, &mut WorkerColumns<'_>),
+        at: &Call<'_>,
+    ) {
+        let ofd = |which: usize| own.ofd.get(which).and_then(|ofd| ofd.get(at.row));
+        let (ret, fd) = (tasks.ret.get(at.row), own.fd.get(at.row));
+        let act = at.meaning.act;
+        let from = if act == Act::Take {
+            ofd(0).and_then(|ofd| self.traffic.taken_from(at.source, ofd))
+        } else {
+            None
+        };
+        if let Some(taker) = self.takers.get_mut(&at.task)
+            && let Some(taking) = taker.goes_on(from)
+        {
+            let message = taker.message(at.task, None, taking);
+            self.whole(at, message);
+        }
+        let bytes = || own.bytes.get(at.row).or(ret).unwrap_or(0);
+        match act {
+            Act::Pipe | Act::SocketPair if ret == Some(0) => {
+                let Some((one, other)) = ofd(0).zip(ofd(1)) else { return };
+                if act == Act::Pipe {
+                    self.traffic.pipe(at.source, one, other);
+                } else {
+                    self.traffic.socket_pair(at.source, one, other);
+                }
+            }
+            Act::Take => {
+                let bytes = bytes();
+                if let Some(channel) = from {
+                    self.waits_for_job(at, fd);
+                    if bytes > 0 {
+                        let line = own.line.get(at.row).unwrap_or(at.tracker.row);
+                        let requested = own.requested.get(at.row);
+                        return self.took(at, (channel, fd), (bytes, requested), line);
+                    }
+                } else if bytes > 0
+                    && tasks.args.get(at.row).is_some_and(|args| args.contains("SCM_RIGHTS"))
+                {
+                    self.received(at);
+                }
+            }
+            Act::Give => {
+                let to = ofd(0).and_then(|ofd| self.traffic.given_to(at.source, ofd));
+                if let Some(channel) = to
+                    && bytes() > 0
+                {
+                    return self.gave(at, channel, bytes());
+                }
+            }
+            Act::Poll | Act::Select | Act::EpollWait => {
+                let fd = only_descriptor(tasks.args.get(at.row).unwrap_or_default());
+                if fd == Some(NO_DESCRIPTOR) {
+                    if let Some(taker) = self.takers.get_mut(&at.task) {
+                        taker.rests();
+                    }
+                } else {
+                    let found = ret.is_some_and(|ret| ret > 0);
+                    let took = at.dur.unwrap_or(0);
+                    self.takers.entry(at.task).or_default().asked(fd, at.ts, took, found);
+                    self.waits_for_job(at, fd);
+                }
+            }
+            Act::Map => self.mapped(at),
+            _ => {}
+        }
+        self.works((tasks, own), at);
+    }
+
+    /// A task ended; `leads` if it is the first one of its process.
+    pub(crate) fn ended(&mut self, task: u32, source: u32, leads: Option<i32>) {
+        self.takers.remove(&task);
+        if let Some(pid) = leads {
+            self.workers.remove(&(source, pid));
+        }
+    }
+
+    /// The worker that a task works for, if it is the thread that takes the jobs.
+    fn worker(&mut self, at: &Call<'_>) -> Option<&mut Worker> {
+        if self.workers.is_empty() {
+            return None;
+        }
+        let worker = self.workers.get_mut(&(at.source, at.pid(at.task)?))?;
+        (worker.task == at.task).then_some(worker)
+    }
+
+    /// A worker waits for its next job.
+    fn waits_for_job(&mut self, at: &Call<'_>, fd: Option<i32>) {
+        if let Some(worker) = self.worker(at)
+            && fd.is_some()
+            && worker.fd == fd
+        {
+            worker.ended();
+        }
+    }
+
+    /// A call of a worker while it has a job.
+    fn works(&mut self, (tasks, own): (&TaskColumns<'_>, &mut WorkerColumns<'_>), at: &Call<'_>) {
+        let Some(job) = self.worker(at).and_then(Worker::current) else { return };
+        let path = tasks.path.get(at.row);
+        let held = own.held.get(at.row, Held::from_file_type);
+        let giver = held.map_or(Giver::Unknown, |held| held.giver).known_as(|| path);
+        let reads = (takes(at.meaning.act) && giver == Giver::Storage)
+            .then(|| (own.bytes.get(at.row).unwrap_or(0), own.file.get(at.row), path));
+        let time = match reads {
+            Some(_) => Time::Io,
+            None => spent(at.meaning.time, giver, at.dur),
+        };
+        job.call(time, at.dur, reads);
+    }
+
+    fn took(
+        &mut self,
+        at: &Call<'_>,
+        (channel, fd): (u32, Option<i32>),
+        (bytes, requested): (i64, Option<i64>),
+        line: u64,
+    ) {
+        let taker = self.takers.entry(at.task).or_default();
+        let whole = taker.took((channel, fd), (bytes, requested), (at.ts, at.end()), line);
+        let message = whole.map(|taking| taker.message(at.task, fd, taking));
+        if let Some(channel) = self.traffic.get_mut(channel) {
+            channel.take(bytes);
+        }
+        if let Some(message) = message {
+            self.whole(at, message);
+        }
+    }
+
+    /// A task has taken all of a message.
+    fn whole(&mut self, at: &Call<'_>, message: Message) {
+        let Some(channel) = self.traffic.get_mut(message.channel) else { return };
+        channel.taker = at.pid(message.task);
+        channel.end_message(message);
+        self.deliver(at, message.channel);
+    }
+
+    fn gave(&mut self, at: &Call<'_>, number: u32, bytes: i64) {
+        let Some(channel) = self.traffic.get_mut(number) else { return };
+        channel.give(at.task, bytes, (at.ts, at.end()));
+        let taker = channel.taker;
+        if let Some(worker) = self.worker(at)
+            && (taker.is_none() || taker == worker.maker)
+        {
+            worker.ended();
+        }
+        self.deliver(at, number);
+    }
+
+    /// Messages whose sender is known.
+    fn deliver(&mut self, at: &Call<'_>, number: u32) {
+        while let Some((given, message)) =
+            self.traffic.get_mut(number).and_then(Channel::next_message)
+        {
+            self.delivered(at, given, message);
+        }
+    }
+
+    fn delivered(&mut self, at: &Call<'_>, given: Given, message: Message) {
+        let pids = at.pid(given.task).zip(at.pid(message.task));
+        let Some((giver, taker)) = pids.filter(|(giver, taker)| giver != taker) else { return };
+        if at.is_ancestor(taker, given.task) {
+            let worker = self.workers.get_mut(&(at.source, giver));
+            let work = worker.and_then(|worker| worker.done(given.ts)).map(Box::new);
+            let number = self.rows.len() as u32;
+            let mut end = message.end;
+            if let Some(taker) = self.takers.get_mut(&message.task) {
+                if taker.messages == message.number {
+                    end = taker.received.unwrap_or(end).max(end);
+                }
+                taker.row = Some((number, message.number));
+            }
+            self.rows.push(Batch {
+                taker: message.task,
+                giver: given.task,
+                line: message.line,
+                end,
+                since: message.since,
+                bytes: message.bytes,
+                busy_ns: work.as_ref().map(|work| given.ts.saturating_sub(work.begun).max(0)),
+                queued: given.end <= message.since,
+                work,
+            });
+        } else if at.is_ancestor(giver, message.task) {
+            let worker = self
+                .workers
+                .entry((at.source, taker))
+                .or_insert_with(|| Worker::new(message.task, message.channel));
+            worker.took(message.task, message.channel, message.end);
+            (worker.fd, worker.maker) = (message.fd, Some(giver));
+        }
+    }
+
+    /// A task received descriptors: those of the message that it last took.
+    fn received(&mut self, at: &Call<'_>) {
+        if let Some(taker) = self.takers.get_mut(&at.task) {
+            taker.received = Some(at.end());
+            self.mapped(at);
+        }
+    }
+
+    /// A task maps what it received: until then it has not got all of its message.
+    fn mapped(&mut self, at: &Call<'_>) {
+        let Some(taker) = self.takers.get_mut(&at.task) else { return };
+        if taker.received.is_none() {
+            return;
+        }
+        taker.received = Some(at.end());
+        if let Some((row, number)) = taker.row
+            && number == taker.messages
+            && let Some(row) = self.rows.get_mut(row as usize)
+        {
+            row.end = row.end.max(at.end());
+        }
+    }
+}
+
+/// What poll and select have where they wait for no descriptor at all.
+const NO_DESCRIPTOR: i32 = -1;
+
+/// The descriptor of a call that waits for a single one; [`NO_DESCRIPTOR`] if it waits for none.
+fn only_descriptor(args: &str) -> Option<i32> {
+    use crate::text::number::c_integer;
+    let number = |text: &str| {
+        let (value, n) = c_integer(text.as_bytes());
+        (n > 0).then(|| i32::try_from(value).ok()).flatten()
+    };
+    if let Some(rest) = args.strip_prefix("[{fd=") {
+        let single = !rest.contains("{fd=");
+        return number(rest).filter(|_| single);
+    }
+    // select(2): the highest descriptor and one, then the sets.
+    match args.split_once(", ") {
+        Some(("0", _)) => Some(NO_DESCRIPTOR),
+        Some((_, sets)) => {
+            let (set, rest) = sets.strip_prefix('[')?.split_once(']')?;
+            number(set).filter(|_| !set.contains(' ') && rest.starts_with(", NULL, NULL"))
+        }
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_descriptors() {
+        for (args, fd) in [
+            ("[{fd=3<pipe:[5]>, events=POLLIN}], 1, 5000", Some(3)),
+            ("[{fd=3, events=POLLIN}, {fd=4, events=POLLIN}], 2, -1", None),
+            ("0, NULL, NULL, NULL, {tv_sec=0, tv_nsec=5000000}, NULL", Some(NO_DESCRIPTOR)),
+            ("8, [7], NULL, NULL, NULL", Some(7)),
+            ("8, [5 7], NULL, NULL, NULL", None),
+            ("4, [], 64, -1", None),
+            ("0x7ffe, 1, -1", None),
+        ] {
+            assert_eq!(only_descriptor(args), fd, "{args}");
+        }
+    }
+}
