@@ -107,7 +107,19 @@ impl Messages {
         } else {
             None
         };
-        if let Some(taker) = self.takers.get_mut(&at.task)
+        // A thread of Python may wait for its interpreter's lock, or get memory, within a message.
+        let goes_on = matches!(
+            act,
+            Act::Take
+                | Act::Give
+                | Act::Poll
+                | Act::Select
+                | Act::EpollWait
+                | Act::Sleep
+                | Act::Open
+        );
+        if goes_on
+            && let Some(taker) = self.takers.get_mut(&at.task)
             && let Some(taking) = taker.goes_on(from)
         {
             let message = taker.message(at.task, None, taking);

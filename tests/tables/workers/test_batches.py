@@ -1,0 +1,129 @@
+"""Messages from workers: their number, and what their maker waited for them."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.paths import DATA
+
+# Logs of programs that know how many jobs each worker did, each of which has one result.
+KNOWN = sorted(
+    path.stem
+    for path in (DATA / "workers").glob("*.json")
+    if json.loads(path.read_text()).get("jobs")
+)
+PROGRAM = """
+import json, os, sys, time
+
+DELAYS = [0.03, 0.005, 0.08, 0.02]
+
+def work(jobs, results, path):
+    while job := os.read(jobs, 1):
+        with open(path, "rb") as file:
+            file.read()
+        time.sleep(DELAYS[job[0]])
+        os.write(results, job * 10)
+
+open("data", "wb").write(bytes(100_000))
+to, results = [], os.pipe()
+workers = []
+for _ in range(2):
+    jobs = os.pipe()
+    if (pid := os.fork()) == 0:
+        os.close(jobs[1])
+        for other in to:
+            os.close(other)
+        work(jobs[0], results[1], "data")
+        os._exit(0)
+    os.close(jobs[0])
+    workers.append(pid)
+    to.append(jobs[1])
+waits = []
+for job in range(len(DELAYS)):
+    os.write(to[job % 2], bytes([job]))
+    start = time.perf_counter_ns()
+    os.read(results[0], 10)
+    waits.append(time.perf_counter_ns() - start)
+    time.sleep(0.002)
+for end in to:
+    os.close(end)
+for _ in workers:
+    os.wait()
+json.dump({"workers": workers, "waits": waits}, open(sys.argv[1], "w"))
+"""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_each_job_has_a_result(name):
+    events = tf.scan(DATA / "workers" / f"{name}.strace.zst")
+    table = tf.batches(events).collect()
+    jobs = dict(json.loads((DATA / "workers" / f"{name}.json").read_text())["jobs"])
+    assert dict(table.group_by("worker_pid").len().rows()) == jobs
+    assert table["worker_busy_ns"].null_count() == 0
+    # Each job sleeps for 10 ms, and reads two files.
+    assert table["worker_busy_ns"].min() > 10_000_000
+    assert table["worker_wait_ns"].min() > 10_000_000
+    assert set(table["worker_files"]) <= {2, 3}
+    workers = tf.workers(events).select("pool", "round", worker_pid="pid").collect()
+    keys = ["pool", "round", "worker_pid"]
+    assert table.select(keys).unique().join(workers, on=keys, how="anti").is_empty()
+    numbers = table.group_by("pool", "round", maintain_order=True).agg("batch")["batch"]
+    assert all(part == list(range(len(part))) for part in numbers.to_list())
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
+def test_waits_are_those_that_the_maker_wrote_down(tmp_path):
+    program, log, own = (tmp_path / name for name in ("p.py", "log", "own.json"))
+    program.write_text(PROGRAM)
+    command = ["strace", "-f", "-ttt", "-T", "-o", log, sys.executable, "-I", program, own]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if run.returncode != 0 and not own.exists():
+        pytest.skip("strace may not trace here")
+    written = json.loads(own.read_text())
+    table = tf.batches(tf.scan(log)).collect()
+    assert table["worker_pid"].to_list() == written["workers"] * 2
+    assert table["bytes"].to_list() == [10] * 4
+    for row, wait in zip(table.iter_rows(named=True), written["waits"], strict=True):
+        assert abs(row["wait_ns"] - wait) < wait * 0.1 + 2_000_000
+        assert row["worker_read_bytes"] == 100_000
+        assert row["slowest_path"].endswith("data")
+        # The worker slept for most of its time: it waited for nobody's data.
+        assert row["cause"] == "waiting"
+
+
+def test_a_length_is_no_message_of_its_own(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(
+        "7 1700000000.000100 pipe2([3, 4], 0) = 0 <0.000010>\n"
+        "7 1700000000.000200 pipe2([5, 6], 0) = 0 <0.000010>\n"
+        "7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>\n"
+        '7 1700000000.006000 write(4, "abcd", 4) = 4 <0.000020>\n'
+        '8 1700000000.007000 read(3, "abcd", 8) = 4 <0.000010>\n'
+        '8 1700000000.010000 write(6, "\\0\\0\\0\\3xyz", 7) = 7 <0.000020>\n'
+        "7 1700000000.011000 poll([{fd=5, events=POLLIN}], 1, 5000) = 1"
+        " ([{fd=5, revents=POLLIN}]) <0.000010>\n"
+        '7 1700000000.012000 read(5, "\\0\\0\\0\\3", 4) = 4 <0.000010>\n'
+        "7 1700000000.013000 futex(0x1000, FUTEX_WAKE_PRIVATE, 1) = 0 <0.000010>\n"
+        '7 1700000000.014000 read(5, "xyz", 3) = 3 <0.000010>\n'
+        "8 1700000000.019000 +++ exited with 0 +++\n"
+    )
+    rows = tf.batches(tf.scan(log)).select("bytes", "wait_ns", "cause", "line").collect().rows()
+    assert rows == [(7, 3_010_000, "queue", 8)]
+
+
+def test_nobody_who_only_reads_what_a_command_prints_has_batches():
+    for name in ("commands_fork", "shell", "xargs", "make"):
+        assert tf.batches(tf.scan(DATA / "workers" / f"{name}.strace.zst")).collect().is_empty()
+
+
+def test_parquet_gives_the_same(tmp_path):
+    log = DATA / "workers" / "pool_fork.strace.zst"
+    tf.parse(log, tmp_path / "log.parquet")
+    one, other = tf.batches(tf.scan(log)), tf.batches(tf.scan(tmp_path / "log.parquet"))
+    columns = pl.all().exclude("source")
+    assert one.select(columns).collect().equals(other.select(columns).collect())
