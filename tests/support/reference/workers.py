@@ -154,7 +154,8 @@ def piped(workers: list[Process], calls: list[Row]) -> bool:
         if made["name"] in ("pipe", "pipe2") and made["ret"] == 0:
             readers = {r["pid"] for r in calls if r["ofd"] == made["ofd"] and r["name"] in READS}
             writers = {w["pid"] for w in calls if w["ofd"] == made["ofd2"] and w["name"] in WRITES}
-            if readers & pids and writers & pids:
+            both = [(r, w) for r in readers & pids for w in writers & pids if r != w]
+            if both:
                 return True
     return False
 
