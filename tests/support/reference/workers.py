@@ -71,7 +71,8 @@ def slow_workers(rows: list[Row]) -> list[dict[str, object]]:
         elif one.program is None and one.forked and not is_shell(one.inherited):
             kins[one.maker, "fork", None].append(one)
         elif one.code is None and one.program is not None:
-            kins[one.maker, "exec", one.program["path"]].append(one)
+            options = tuple(re.findall(r'"(-[a-z]+)', one.program["args"]))
+            kins[one.maker, "exec", (one.program["path"], options)].append(one)
     pools = []
     for (maker, method, _), kin in kins.items():
         got = {one.pid: jobs_of(one, calls, maker, method) for one in kin}
