@@ -77,9 +77,10 @@ def slow_workers(rows: list[Row]) -> list[dict[str, object]]:
     for (maker, method, _), kin in kins.items():
         got = {one.pid: jobs_of(one, calls, maker, method) for one in kin}
         workers = [one for one in kin if is_worker(one, got[one.pid], method, got)]
-        if (workers and (method not in ("fork", "exec") or any(map(any, got.values())))) or (
-            workers and parallel(workers) and not piped(workers, calls)
-        ):
+        told = method in ("spawn", "forkserver") or (
+            method == "fork" and any(map(any, got.values()))
+        )
+        if workers and (told or (parallel(workers) and not piped(workers, calls))):
             pools.append((maker, method, workers, got))
     pools.sort(key=lambda pool: min(one.made for one in pool[2]))
     return [row for at, pool in enumerate(pools) for row in rows_of(at, *pool)]
