@@ -51,7 +51,7 @@ def logs(tmp_path_factory):
                 command, stderr=subprocess.DEVNULL, cwd=folder, start_new_session=True
             )
             runs[name, recorder] = (log, run)
-    time.sleep(2)
+    wait_until_quiet([log for log, _ in runs.values()])
     for log, run in runs.values():
         if run.poll() is not None and not log.exists():
             pytest.skip("strace may not trace here")
@@ -62,6 +62,17 @@ def logs(tmp_path_factory):
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)
     return {key: log for key, (log, _) in runs.items()}
+
+
+def wait_until_quiet(files, quiet=1.5, patience=60):
+    """Wait until no file has grown for a while: on a busy machine programs start late."""
+    sizes, since = [], time.monotonic()
+    end = since + patience
+    while (now := time.monotonic()) < end and now - since < quiet:
+        time.sleep(0.1)
+        found = [file.stat().st_size if file.exists() else -1 for file in files]
+        if found != sizes or -1 in found:
+            sizes, since = found, time.monotonic()
 
 
 def kill_the_programs(strace):

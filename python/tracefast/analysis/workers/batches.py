@@ -9,19 +9,19 @@ from tracefast._polars.given_events import Events
 from tracefast.analysis.workers.table import workers_in_detail
 
 # The columns of the table, by the lists in which the fold gives them for each worker.
-LISTS: Final = {
+LISTS: Final[dict[str, pl.DataType]] = {
     "batch_ts": pl.Datetime("ns"),
-    "batch_wait_ns": pl.Int64,
-    "batch_bytes": pl.Int64,
-    "batch_busy_ns": pl.Int64,
-    "batch_read_ns": pl.Int64,
-    "batch_read_bytes": pl.Int64,
-    "batch_files": pl.UInt32,
-    "batch_slowest_path": pl.String,
-    "batch_slowest_ns": pl.Int64,
-    "batch_worker_wait_ns": pl.Int64,
-    "batch_cause": pl.String,
-    "batch_line": pl.UInt64,
+    "batch_wait_ns": pl.Int64(),
+    "batch_bytes": pl.Int64(),
+    "batch_busy_ns": pl.Int64(),
+    "batch_read_ns": pl.Int64(),
+    "batch_read_bytes": pl.Int64(),
+    "batch_files": pl.UInt32(),
+    "batch_slowest_path": pl.String(),
+    "batch_slowest_ns": pl.Int64(),
+    "batch_worker_wait_ns": pl.Int64(),
+    "batch_cause": pl.String(),
+    "batch_line": pl.UInt64(),
 }
 _NAMES: Final = {
     **{f"batch_{name}": name for name in ("ts", "wait_ns", "bytes", "cause", "line")},
@@ -57,6 +57,39 @@ def batches(events: Events) -> pl.LazyFrame:
 
         `source` : String
             The log.
+        `pool`, `round` : UInt32
+            Numbers of the pool and of its round, as in `tracefast.workers`.
+        `batch` : UInt32
+            Number of the message, from 0 in each round, in order of time.
+        `ts` : Datetime
+            When the maker had all of it.
+        `wait_ns` : Int64
+            How long the maker waited for it: from the poll or read in which it asked, until it had
+            it and the descriptors that came with it.
+        `bytes` : Int64, in bytes
+            Its length.
+        `worker_pid` : Int32
+            The worker that sent it.
+        `worker_busy_ns` : Int64
+            From when the worker had taken the job until it began to send the result; null if the
+            log does not show a job.
+        `worker_read_ns` : Int64
+            Time in reads of files, of the thread that took the job.
+        `worker_read_bytes` : Int64
+            What these read.
+        `worker_files` : UInt32
+            Files that it read.
+        `slowest_path` : String
+            The file that took longest to read.
+        `slowest_ns` : Int64
+            How long that took.
+        `worker_wait_ns` : Int64
+            Time in which the thread waited for others.
+        `cause` : String
+            What the worker spent most of its time on: ``reading`` files, ``waiting`` for others,
+            ``computing`` (all else); ``queue`` if the message was there before the maker asked.
+        `line` : UInt64
+            The line on which the maker began to take it.
 
     Raises
     ------
@@ -75,8 +108,9 @@ def batches(events: Events) -> pl.LazyFrame:
     ...     "7 1700000000.000100 pipe2([5, 6], 0) = 0 <0.000010>\n"
     ...     "7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>\n"
     ...     "8 1700000000.005000 read(3,  <unfinished ...>\n"
-    ...     '7 1700000000.006000 write(4, "image.jpg\\n", 10) = 10 <0.000020>\n'
-    ...     '8 1700000000.006100 <... read resumed>"image.jpg\\n", 4096) = 10 <0.001100>\n'
+    ...     '7 1700000000.006000 write(4, "\\0\\0\\0\\5image", 9) = 9 <0.000020>\n'
+    ...     '8 1700000000.006100 <... read resumed>"\\0\\0\\0\\5", 4) = 4 <0.001100>\n'
+    ...     '8 1700000000.006200 read(3, "image", 5) = 5 <0.000010>\n'
     ...     "7 1700000000.007000 read(5,  <unfinished ...>\n"
     ...     '8 1700000000.016000 write(6, "done", 4) = 4 <0.000020>\n'
     ...     '7 1700000000.016100 <... read resumed>"done", 4096) = 4 <0.009100>\n'
@@ -84,7 +118,7 @@ def batches(events: Events) -> pl.LazyFrame:
     ... )
     >>> columns = "batch", "wait_ns", "worker_pid", "worker_busy_ns", "cause"
     >>> tf.batches(tf.scan(log)).select(columns).collect().rows()
-    [(0, 9100000, 8, 9900000, 'computing')]
+    [(0, 9100000, 8, 9790000, 'computing')]
     """
     return batches_of(workers_in_detail(events, question="tracefast.batches"))
 
@@ -96,7 +130,7 @@ def batches_of(workers: pl.LazyFrame) -> pl.LazyFrame:
         workers.filter(pl.col("batch_ts").list.len() > 0)
         .select(*place, pl.col("pid").alias("worker_pid"), *LISTS)
         .explode(*LISTS)
-        .cast(dict(LISTS))
+        .cast(pl.Schema(LISTS))
         .rename(_NAMES)
         .sort(*place, "ts", "line")
     )

@@ -206,8 +206,8 @@ def _waiting(batches: pl.DataFrame) -> str | None:
     """Say how long the maker waited for the results of its workers, and for what."""
     asked = pl.col("ts") - pl.duration(nanoseconds="wait_ns")
     times = batches.group_by("round").agg((pl.max("ts") - asked.min()).alias("time"))
-    whole = times["time"].dt.total_nanoseconds().sum()
-    waited = batches["wait_ns"].sum()
+    whole = int(times["time"].dt.total_nanoseconds().sum())
+    waited = int(batches["wait_ns"].sum())
     if not whole:
         return None
     share = min(waited / whole, 1.0)

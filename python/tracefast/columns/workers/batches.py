@@ -25,11 +25,8 @@ COLUMNS: Final = (
         "From when the worker had taken the job until it began to send the result; null if the log"
         " does not show a job.",
     ),
-    columns(
-        "worker_read_ns worker_read_bytes",
-        "Int64",
-        "Time and bytes of the reads of files of the thread that took the job.",
-    ),
+    columns("worker_read_ns", "Int64", "Time in reads of files, of the thread that took the job."),
+    columns("worker_read_bytes", "Int64", "What these read."),
     columns("worker_files", "UInt32", "Files that it read."),
     columns("slowest_path", "String", "The file that took longest to read."),
     columns("slowest_ns", "Int64", "How long that took."),

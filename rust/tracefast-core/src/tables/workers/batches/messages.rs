@@ -1,5 +1,7 @@
 //! Messages that processes receive from those that they made.
 
+use std::collections::VecDeque;
+
 use crate::hash::HashMap;
 use crate::linux::waits::{Giver, Time, spent};
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
@@ -13,6 +15,9 @@ use crate::tables::workers::word_classes::{Held, Meaning};
 /// Ancestors that are looked at to see whether one process made another.
 const MOST_ANCESTORS: usize = 32;
 
+/// Workers that are kept after their end.
+const MOST_GONE: usize = 1024;
+
 /// The messages so far.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
@@ -21,6 +26,8 @@ pub(crate) struct Messages {
     takers: HashMap<u32, Taker>,
     /// By source and process.
     workers: HashMap<(u32, i32), Worker>,
+    /// Workers that ended, the oldest first: their maker may take what they sent later.
+    gone: VecDeque<(u32, i32)>,
 }
 
 /// A message from a worker: a row of the table.
@@ -180,8 +187,15 @@ impl Messages {
     /// A task ended; `leads` if it is the first one of its process.
     pub(crate) fn ended(&mut self, task: u32, source: u32, leads: Option<i32>) {
         self.takers.remove(&task);
-        if let Some(pid) = leads {
-            self.workers.remove(&(source, pid));
+        let Some(key) = leads.map(|pid| (source, pid)) else { return };
+        if !self.workers.contains_key(&key) {
+            return;
+        }
+        self.gone.push_back(key);
+        if self.gone.len() > MOST_GONE
+            && let Some(oldest) = self.gone.pop_front()
+        {
+            self.workers.remove(&oldest);
         }
     }
 
