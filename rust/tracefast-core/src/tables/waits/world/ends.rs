@@ -70,6 +70,8 @@ pub(crate) struct End {
     pub(crate) watched_by: Vec<Ofd>,
     /// What only a socket has.
     pub(crate) socket: Option<Box<Socket>>,
+    /// The file, if it is older than the log.
+    foreign: Option<u64>,
 }
 
 impl End {
@@ -92,6 +94,7 @@ impl End {
             watches_others: false,
             watched_by: Vec::new(),
             socket: None,
+            foreign: None,
         }
     }
 
@@ -199,6 +202,7 @@ impl Ends {
                 peer.peer = Some(ofd);
             }
             known.push(ofd);
+            end.foreign = Some(file);
             if known.len() > 8 {
                 known.remove(0);
             }
@@ -208,7 +212,15 @@ impl Ends {
 
     pub(crate) fn remove(&mut self, ofd: Ofd) {
         self.forget(ofd);
-        self.all.remove(&ofd);
+        let file = self.all.remove(&ofd).and_then(|end| end.foreign);
+        if let Some(key) = file.map(|file| (ofd.0, file))
+            && let Some(known) = self.foreign.get_mut(&key)
+        {
+            known.retain(|&one| one != ofd);
+            if known.is_empty() {
+                self.foreign.remove(&key);
+            }
+        }
     }
 
     /// Nobody holds an end any more: epoll sets no longer watch it (epoll(7)), and its names may
@@ -230,5 +242,25 @@ impl Ends {
     pub(crate) fn source_of(&self, ofd: Ofd) -> Option<(Ofd, &End)> {
         let peer = self.get(ofd)?.peer?;
         Some((peer, self.get(peer)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_older_than_the_log_leaves_nothing_when_it_is_closed() {
+        let mut ends = Ends::default();
+        for ofd in [(1, 5), (1, 6)] {
+            ends.foreign(ofd, (Some(7), false), None, 1);
+        }
+        assert_eq!(ends.source_of((1, 6)).map(|(peer, _)| peer), Some((1, 5)));
+        ends.remove((1, 5));
+        ends.foreign((1, 8), (Some(7), false), None, 2);
+        assert_eq!(ends.source_of((1, 8)).map(|(peer, _)| peer), Some((1, 6)));
+        ends.remove((1, 6));
+        ends.remove((1, 8));
+        assert!(ends.foreign.is_empty() && ends.all.is_empty());
     }
 }
