@@ -46,7 +46,7 @@ def job(number: int) -> int:
 
 
 def loop(jobs, results) -> None:
-    """Take jobs until there is none."""
+    """Take jobs until there are no more."""
     ready()
     while (number := jobs.get()) is not None:
         results.put(job(number))

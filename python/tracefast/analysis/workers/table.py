@@ -44,7 +44,7 @@ def workers(events: Events) -> pl.LazyFrame:
     A pool is a set of processes with the same maker that do the same: forked to get jobs from it,
     started by Python's `multiprocessing` in any of its ways or by loky, or the same program with
     like arguments, several at a time, as make and xargs start them. Servers and trackers that serve
-    workers are none.
+    workers are not workers.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ impl<'a> Parents<'a> {
     }
 
     /// What that program is to worker processes. A child that has started none has other work to
-    /// do than its parent: what a forkserver forks is none.
+    /// do than its parent: what a forkserver forks is not a forkserver.
     pub(crate) fn role(&self, process: u32, row: u64) -> Option<WorkerRole> {
         self.programs.own_before(process as usize, row)?.role
     }

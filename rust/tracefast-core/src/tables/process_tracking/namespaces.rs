@@ -68,7 +68,7 @@ pub(crate) fn settle(tasks: &mut [Task]) -> Vec<Move> {
         }
     }
     moves.sort_unstable_by_key(|(call, _): &Move| call.birth.row);
-    // A task that never showed itself is none if its call has another child.
+    // A task that never showed itself does not exist if its call has another child.
     for child in moves.iter().map(|(call, _)| call.claimed).chain(open) {
         if let Some(task) = tasks.get_mut(child as usize) {
             (task.birth, task.guardian) = (None, Packed::default());

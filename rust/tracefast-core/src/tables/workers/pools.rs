@@ -205,7 +205,7 @@ mod tests {
         for method in [StartMethod::Fork, StartMethod::Exec] {
             let all = [one(1, method, 0, 10), one(2, method, 11, 20), one(3, method, 21, 22)];
             assert_eq!(found(&all), Vec::<Vec<_>>::new());
-            // A moment together is none either, nor is one that outlasts the others.
+            // Nor if they overlap for a moment, or if one outlasts the others.
             let all = [one(1, method, 0, 12), one(2, method, 11, 20), one(3, method, 21, 22)];
             assert_eq!(found(&all), Vec::<Vec<_>>::new());
             let all = [one(1, method, 0, 90), one(2, method, 11, 12), one(3, method, 21, 22)];
