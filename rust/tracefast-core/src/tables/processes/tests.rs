@@ -22,6 +22,7 @@ fn batch(events: &[Event<'_>]) -> RecordBatch {
     let word = |word: &'static str| text(&|_| Some(word.to_owned()));
     let ids: Int32Array = events.iter().map(|event| Some(event.1)).collect();
     let nothing: Int64Array = events.iter().map(|_| None).collect();
+    let nobody: UInt32Array = events.iter().map(|_| None).collect();
     let ts: TimestampNanosecondArray = (0..events.len() as i64).map(Some).collect();
     let tasks: UInt32Array = events.iter().map(|event| Some(event.0)).collect();
     let rets: Int64Array = events.iter().map(|event| Some(event.4)).collect();
@@ -39,6 +40,9 @@ fn batch(events: &[Event<'_>]) -> RecordBatch {
         ("ret", Arc::new(rets)),
         ("status", word("complete")),
         ("path", word("/bin/sh")),
+        ("path2", text(&|_| None)),
+        ("ofd", Arc::new(nobody.clone())),
+        ("ofd2", Arc::new(nobody)),
         ("file_type", text(&|_| None)),
         ("bytes", Arc::new(nothing)),
         ("child", Arc::new(children)),
