@@ -49,8 +49,8 @@ def asked(monkeypatch):
     from tracefast._polars import folds
 
     runs = []
-    run = folds.run
-    monkeypatch.setattr(folds, "run", lambda rows, fold: runs.append(rows) or run(rows, fold))
+    pushed = folds.pushed
+    monkeypatch.setattr(folds, "pushed", lambda rows, fold: runs.append(rows) or pushed(rows, fold))
     return runs
 
 

@@ -58,7 +58,9 @@ def test_what_columns_mean_goes_on_below_on_a_terminal(terminal):
 
 def test_a_column_of_a_table_leads_to_it(run):
     ran = run("schema", "read_bytes")
-    assert ran.stderr.endswith("hint: a column of files, processes: tracefast schema files\n")
+    assert ran.stderr.endswith(
+        "hint: a column of files, processes, workers, pools: tracefast schema files\n"
+    )
     assert "hint: tracefast schema lists all of them; tables are: files, " in (
         run("schema", "xyzzy").stderr
     )

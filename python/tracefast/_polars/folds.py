@@ -152,7 +152,7 @@ def _parts(
             yield from _finished(fold, look)
             return
     fold = new_fold()
-    for part in itertools.chain(_pushed(rows, fold), _finished(fold, look)):
+    for part in itertools.chain(pushed(rows, fold), _finished(fold, look)):
         # The first rows of the table are those that were given before.
         yield part[given:]
         given = max(given - part.height, 0)
@@ -169,11 +169,11 @@ def _finished(fold: F, look: Callable[[F], object] | None) -> Iterator[pl.DataFr
 
 def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
     """Pass all rows to a fold, batch by batch, whose table is known at the end."""
-    for _ in _pushed(rows, fold):
+    for _ in pushed(rows, fold):
         pass
 
 
-def _pushed(rows: pl.LazyFrame, fold: _core.Fold) -> Iterator[pl.DataFrame]:
+def pushed(rows: pl.LazyFrame, fold: _core.Fold) -> Iterator[pl.DataFrame]:
     """Pass all rows to a fold, batch by batch; gives the parts of its table that are ready."""
     words = {
         name: _Words(dtype.categories)

@@ -95,13 +95,13 @@ def parse_many(
     >>> import tracefast as tf
     >>> done = tf.parse_many(["demo.strace", "demo.ftrace", "missing.strace"], "events")
     >>> done.select("status", "rows").rows()
-    [('done', 8), ('done', 9), ('failed', None)]
+    [('done', 8), ('done', 11), ('failed', None)]
     >>> tf.parse_many(["demo.strace", "demo.ftrace"], "events")["status"].to_list()
     ['skipped', 'skipped']
 
     >>> import polars as pl
     >>> pl.scan_parquet("events").select(pl.len(), pl.col("source").n_unique()).collect().rows()
-    [(17, 2)]
+    [(19, 2)]
     """
     import polars as pl
 

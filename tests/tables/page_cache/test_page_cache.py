@@ -342,7 +342,7 @@ def test_the_command(run):
     ran = run("files", log, "--page-cache", "--inode-map", MAP)
     assert (ran.returncode, ran.stderr) == (0, "")
     header, row = ran.stdout.splitlines()
-    assert header.split()[0] == "pattern"
+    assert header.split()[0] == "verdict"
     assert row.split()[:4] == ["streaming", "100.00%", "513", "1"]
     assert row.endswith(BIG)
     ran = run("files", log, "--page-cache", "--format", "ndjson")

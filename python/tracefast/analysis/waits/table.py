@@ -263,12 +263,13 @@ def stuck(events: Events) -> pl.LazyFrame:
     >>> _ = log.write_text(
     ...     '7 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 9 vars */) = 0 <0.000300>\n'
     ...     "7 1700000000.000500 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, -1, 0) = 0x7f00\n"
+    ...     "7 1700000000.000600 set_tid_address(0x7f10) = 7 <0.000010>\n"
     ...     "7 1700000000.001000 pipe2([3, 4], 0) = 0 <0.000010>\n"
     ...     "7 1700000000.002000 read(3,  <unfinished ...>) = ?\n"
     ...     "7 1700000005.000000 +++ killed by SIGKILL +++\n"
     ... )
     >>> tf.stuck(tf.scan(log)).select("tid", "verdict", "proof", "because_line").collect().rows()
-    [(7, 'deadlock', 'own-pipe', 3)]
+    [(7, 'deadlock', 'own-pipe', 4)]
     """
     return stuck_rows(waits_in_detail(events, question="tracefast.stuck")).select(SCHEMA.names())
 

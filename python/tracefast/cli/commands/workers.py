@@ -67,11 +67,11 @@ def workers(
 
     \b
     Examples:
-      strace -f -ttt -T -y -o train.strace python train.py; tracefast workers train.strace
-      tracefast workers train.parquet --pools
-      tracefast workers train.parquet --batches --sort wait_ns --top 10
-      tracefast workers train.parquet --sort start_ns --top 10
-      tracefast workers train.parquet --where 'exit_signal IS NOT NULL' --format ndjson
+      strace -f -ttt -T -y -o app.strace python train.py; tracefast workers app.strace
+      tracefast workers app.parquet --pools
+      tracefast workers app.parquet --batches --sort wait_ns --top 10
+      tracefast workers app.parquet --sort start_ns --top 10
+      tracefast workers app.parquet --where 'exit_signal IS NOT NULL' --format ndjson
     """
     from tracefast.analysis.memory import SCHEMA as MEMORY
     from tracefast.analysis.memory import memory as memory_over_time
