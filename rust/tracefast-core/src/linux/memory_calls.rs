@@ -58,7 +58,7 @@ fn stays(moves: &[u8]) -> bool {
     search::contains(moves, b"DONTUNMAP", 0)
 }
 
-/// What the flags of mmap(2) say. `no_file`: the descriptor shows that there is none.
+/// What the flags of mmap(2) say. `no_file`: the descriptor shows that no file is mapped.
 fn mapping(shared: &[u8], no_file: bool) -> Mapping {
     // The numbers that strace explains with names differ between architectures.
     if !search::contains(shared, b"MAP_", 3) {
