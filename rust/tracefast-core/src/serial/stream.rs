@@ -177,12 +177,8 @@ impl Stream {
         }
         let len = block.len();
         let (buffer, start) = block.into_buffer();
-        let text = self.pool.share(buffer, start..start + len);
-        let side = std::mem::take(&mut parsed.side.bytes);
-        let len = side.len();
-        let side = self.pool.share(side, 0..len);
-        // So that the side text of the next block starts with a buffer that has grown already.
-        parsed.side.bytes = self.pool.buffer();
+        let text = self.pool.share_block(buffer, start..start + len);
+        let side = self.pool.share_side(&mut parsed.side.bytes);
         ResolvedBlock {
             left: Mutex::new(parsed),
             filled: OnceLock::new(),
