@@ -109,19 +109,21 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
 
 /// Smallest and largest value of a column of small integers; slots under nulls count, too.
 fn small_bounds(array: &ArrayRef) -> Option<(i64, i64)> {
-    fn bounds<T: Copy + Ord>(values: &[T], wide: impl Fn(T) -> i64) -> Option<(i64, i64)> {
-        // Two loops: each becomes vector instructions.
-        let &first = values.first()?;
-        let min = values.iter().fold(first, |min, &v| if v < min { v } else { min });
-        let max = values.iter().fold(first, |max, &v| if v > max { v } else { max });
-        Some((wide(min), wide(max)))
+    // Signed, since SSE2 compares only signed integers.
+    fn bounds<T: Copy>(values: &[T], signed: impl Fn(T) -> i32) -> Option<(i64, i64)> {
+        let first = signed(*values.first()?);
+        let (min, max) = values.iter().fold((first, first), |(min, max), &value| {
+            let value = signed(value);
+            (if value < min { value } else { min }, if value > max { value } else { max })
+        });
+        Some((i64::from(min), i64::from(max)))
     }
     match array.data_type() {
-        DataType::Int32 => bounds(array.as_primitive::<Int32Type>().values(), i64::from),
+        DataType::Int32 => bounds(array.as_primitive::<Int32Type>().values(), |v| v),
         // As they are gathered: those above the largest signed one are far from the others.
-        DataType::UInt32 => bounds(array.as_primitive::<UInt32Type>().values(), i64::from)
-            .filter(|&(_, max)| max <= i64::from(i32::MAX)),
-        DataType::UInt16 => bounds(array.as_primitive::<UInt16Type>().values(), i64::from),
+        DataType::UInt32 => bounds(array.as_primitive::<UInt32Type>().values(), |v| v as i32)
+            .filter(|&(min, _)| min >= 0),
+        DataType::UInt16 => bounds(array.as_primitive::<UInt16Type>().values(), i32::from),
         _ => None,
     }
 }
