@@ -128,10 +128,33 @@ fn wrong(name: &str, found: &DataType) -> ArrowError {
     ArrowError::SchemaError(format!("the column '{name}' cannot be read as {found}"))
 }
 
+/// Which rows of a column are null: its bitmap, with no pointers to follow for each row.
+#[derive(Clone, Copy)]
+struct Nulls<'a> {
+    /// A bit is set where there is a value; `None`: everywhere.
+    valid: Option<&'a [u8]>,
+    /// The bit of the first row.
+    offset: usize,
+}
+
+impl<'a> Nulls<'a> {
+    fn new(nulls: Option<&'a NullBuffer>) -> Self {
+        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+        Self { valid: nulls.map(NullBuffer::validity), offset: nulls.map_or(0, NullBuffer::offset) }
+    }
+
+    #[inline]
+    fn is_null(self, row: usize) -> bool {
+        let Some(valid) = self.valid else { return false };
+        let at = self.offset + row;
+        valid.get(at / 8).is_none_or(|bits| bits >> (at % 8) & 1 == 0)
+    }
+}
+
 /// A column of numbers.
 pub(crate) struct Numbers<'a, T: ArrowPrimitiveType> {
     values: &'a [T::Native],
-    nulls: Option<&'a NullBuffer>,
+    nulls: Nulls<'a>,
 }
 
 impl<'a, T: ArrowPrimitiveType> EventColumn<'a> for Numbers<'a, T> {
@@ -143,17 +166,14 @@ impl<'a, T: ArrowPrimitiveType> EventColumn<'a> for Numbers<'a, T> {
         let column = find(batch, name)?;
         let array =
             column.as_primitive_opt::<T>().ok_or_else(|| wrong(name, column.data_type()))?;
-        Ok(Self { values: array.values(), nulls: array.nulls().filter(|n| n.null_count() > 0) })
+        Ok(Self { values: array.values(), nulls: Nulls::new(array.nulls()) })
     }
 }
 
 impl<T: ArrowPrimitiveType> Numbers<'_, T> {
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<T::Native> {
-        match self.nulls {
-            Some(nulls) if nulls.is_null(row) => None,
-            _ => self.values.get(row).copied(),
-        }
+        if self.nulls.is_null(row) { None } else { self.values.get(row).copied() }
     }
 }
 
@@ -208,7 +228,7 @@ impl<'a> Text<'a> {
 /// The column may be dictionary-encoded, hold only keys of a separate dictionary, or be text.
 pub(crate) struct Words<'a, C> {
     keys: Keys<'a>,
-    nulls: Option<&'a NullBuffer>,
+    nulls: Nulls<'a>,
     texts: Text<'a>,
     codes: Vec<Option<C>>,
 }
@@ -251,8 +271,7 @@ impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
         let text = found.and_then(|(keys, texts)| Some((keys, Text::from_array(texts)?)));
         let (keys, texts) = text.ok_or_else(|| wrong(name, column.data_type()))?;
         let codes = vec![None; texts.len()];
-        let nulls = column.nulls().filter(|nulls| nulls.null_count() > 0);
-        Ok(Self { keys, nulls, texts, codes })
+        Ok(Self { keys, nulls: Nulls::new(column.nulls()), texts, codes })
     }
 }
 
@@ -260,7 +279,7 @@ impl<C: Copy> Words<'_, C> {
     /// The result of `look` for the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
-        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+        if self.nulls.is_null(row) {
             return None;
         }
         let key = match &self.keys {

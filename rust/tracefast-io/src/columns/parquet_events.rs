@@ -27,8 +27,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// The most rows of a batch: a larger one would leave the cache before it is read.
 const ROWS: usize = 8_192;
 
-/// Batches that may wait to be taken, for each thread.
-const WAITING: usize = 2;
+/// Batches that may wait to be taken, for each thread: those of a usual row group, so that the threads
+/// whose turn comes later go on reading.
+const WAITING: usize = 8;
 
 /// The most threads: they read faster than any consumer.
 const THREADS: usize = 4;

@@ -45,9 +45,19 @@ impl<'a> Arguments<'a> {
 
     /// The argument at a position, without the name that ftrace prints before it.
     pub(crate) fn at(&self, at: usize) -> Option<&'a str> {
-        let part = Parts(self.text).nth(at)?.trim();
+        Parts(self.text).nth(at).map(|part| self.without_name(part))
+    }
+
+    /// The first arguments, found in one pass.
+    pub(crate) fn first<const N: usize>(&self) -> [Option<&'a str>; N] {
+        let mut parts = Parts(self.text);
+        std::array::from_fn(|_| parts.next().map(|part| self.without_name(part)))
+    }
+
+    fn without_name(&self, part: &'a str) -> &'a str {
+        let part = part.trim_ascii();
         let named = if self.ftrace { part.split_once(": ") } else { None };
-        Some(named.map_or(part, |(_, value)| value))
+        named.map_or(part, |(_, value)| value)
     }
 
     /// The number at a position.
@@ -55,7 +65,8 @@ impl<'a> Arguments<'a> {
         self.value(self.at(at)?)
     }
 
-    fn value(&self, part: &str) -> Option<i64> {
+    /// The number that an argument is.
+    pub(crate) fn value(&self, part: &str) -> Option<i64> {
         let text = part.as_bytes();
         if self.ftrace {
             let (value, n) = number::hex_digits(text.strip_prefix(b"0x").unwrap_or(text));
@@ -92,7 +103,11 @@ impl<'a> Arguments<'a> {
 
     /// A `struct timespec` or `timeval` at a position.
     pub(crate) fn time(&self, at: usize) -> Limit {
-        let Some(part) = self.at(at).filter(|part| !part.is_empty()) else {
+        self.time_of(self.at(at))
+    }
+
+    fn time_of(&self, part: Option<&str>) -> Limit {
+        let Some(part) = part.filter(|part| !part.is_empty()) else {
             return Limit::Unknown;
         };
         if let Some(ns) = timespec(part) {
@@ -205,8 +220,10 @@ const FUTEX_WAKE_BITSET: i64 = 10;
 
 impl FutexCall {
     pub(crate) fn parse(arguments: Arguments<'_>) -> Option<Self> {
-        let address = arguments.number(0)? as u64;
-        let op = arguments.at(1)?;
+        let parts: [_; 6] = arguments.first();
+        let number = |at: usize| parts[at].and_then(|part| arguments.value(part));
+        let address = number(0)? as u64;
+        let op = parts[1]?;
         let (op, absolute, private, bits, locks) = if let Some(word) = op.strip_prefix("FUTEX_") {
             let word = word.split('|').next().unwrap_or_default();
             let plain = word.strip_suffix("_PRIVATE");
@@ -218,7 +235,7 @@ impl FutexCall {
             let bits = matches!(code & FUTEX_COMMAND, FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET);
             (op, absolute, code & FUTEX_PRIVATE != 0, bits, false)
         };
-        let value = arguments.number(2).unwrap_or(0);
+        let value = number(2).unwrap_or(0);
         // strace leaves out the arguments that an operation does not use.
         let (at_time, at_mask) = match op {
             _ if arguments.ftrace => (3, 5),
@@ -226,16 +243,16 @@ impl FutexCall {
             FutexOp::Wait => (3, 4),
             _ => (3, 3),
         };
-        let mask = arguments.number(at_mask).filter(|_| bits).map_or(ANY, |mask| mask as u32);
+        let mask = number(at_mask).filter(|_| bits).map_or(ANY, |mask| mask as u32);
         let limit = match op {
-            FutexOp::Wait => match arguments.time(at_time) {
+            FutexOp::Wait => match arguments.time_of(parts[at_time]) {
                 Limit::For(ns) if absolute => Limit::Until(ns),
                 limit => limit,
             },
             _ => Limit::None,
         };
         let second = match op {
-            FutexOp::Requeue | FutexOp::WakeBoth => arguments.number(4).unwrap_or(0) as u64,
+            FutexOp::Requeue | FutexOp::WakeBoth => number(4).unwrap_or(0) as u64,
             _ => 0,
         };
         Some(Self { address, second, op, private, value, mask, limit })

@@ -375,11 +375,11 @@ impl Waits {
     /// An end was opened once more by its name in /proc/PID/fd, which /dev/fd and /dev/stdin lead to:
     /// from here on the log does not show all who hold it (`proc_pid_fd`(5)).
     fn reopened(&mut self, at: &At<'_>, table: u32) {
-        if !at.args.contains("/fd/") && !at.args.contains("\"/dev/std") {
-            return;
-        }
         let Some(path) = at.args.split('"').nth(1) else { return };
         let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+        if !folder.ends_with("/fd") && !path.starts_with("/dev/std") {
+            return;
+        }
         let fd = match path {
             "/dev/stdin" => Some(0),
             "/dev/stdout" => Some(1),
@@ -401,6 +401,10 @@ impl Waits {
 
     /// A message with descriptors was sent: whoever gets it holds them.
     fn sent(&mut self, at: &At<'_>, table: u32) {
+        // sendmsg(2) and sendmmsg(2) alone have such messages. Others have the data in their arguments.
+        if !self.tracker.row_name(at.name).starts_with("sendm") {
+            return;
+        }
         let rights = ["cmsg_type=SCM_RIGHTS, cmsg_data=[", "cmsg_type=0x1, cmsg_data=["];
         for list in rights.iter().flat_map(|&start| at.args.split(start).skip(1)) {
             // Names of descriptors have brackets too: `[6<pipe:[219782]>]`.
@@ -423,10 +427,12 @@ impl Waits {
         const MAP_TYPE: i64 = 3;
         const MAP_SHARED: i64 = 1;
         let arguments = Arguments::new(at.args, at.ftrace);
-        let shared = at.args.contains("MAP_SHARED")
-            || !at.args.contains("MAP_")
-                && arguments.number(3).is_some_and(|flags| flags & MAP_TYPE == MAP_SHARED);
-        let (Some(start), Some(length)) = (at.ret, arguments.number(1)) else { return };
+        let [_, length, _, flags, _, offset] = arguments.first();
+        let number = |part: Option<&str>| part.and_then(|part| arguments.value(part));
+        // strace prints the type first, by its name or in a number.
+        let shared = flags.is_some_and(|flags| flags.starts_with("MAP_SHARED"))
+            || number(flags).is_some_and(|flags| flags & MAP_TYPE == MAP_SHARED);
+        let (Some(start), Some(length)) = (at.ret, number(length)) else { return };
         if !shared {
             if let Some(space) = self.world.space_mut(at.task) {
                 space.unmap(start as u64, length as u64);
@@ -437,7 +443,7 @@ impl Waits {
         let object = columns.1.file.get(at.row).unwrap_or(at.line | 1 << 63);
         self.world.name_object(object, columns.0.path.get(at.row));
         let Some(space) = self.world.space_mut(at.task) else { return };
-        let offset = arguments.number(5).unwrap_or(0);
+        let offset = number(offset).unwrap_or(0);
         space.map(start as u64, length as u64, object, offset as u64);
     }
 
