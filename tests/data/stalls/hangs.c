@@ -373,6 +373,13 @@ static void told_by_signal(void) {
     if (fork() == 0) { pause_ms(60000), kill(getppid(), SIGUSR1), _exit(0); }
     sem_wait(&ready);
 }
+/* A child that waits until its parent asks it to end. */
+static void asked_to_end(void) {
+    pid_t child;
+    sem_init(&ready, 0, 0), signal(SIGTERM, post);
+    if ((child = fork()) == 0) { sem_wait(&ready), _exit(0); }
+    pause_ms(300), kill(child, SIGTERM), wait(0);
+}
 /* A child that shares the descriptors of its parent, and gets those that are made later. */
 static char stack[1 << 14];
 static int write_late(void *nothing) { pause_ms(60000), write(4, "x", 1), (void)nothing; return 0; }
@@ -474,8 +481,8 @@ int main(int argc, char **argv) {
     RUN(unix_own); RUN(unix_cycle); RUN(unix_talk); RUN(unix_full); RUN(file_into_pipe);
     RUN(requeued); RUN(requeued_for_ever); RUN(bits); RUN(wake_both); RUN(inherited_priority);
     RUN(first_thread_ended); RUN(joined_crosswise); RUN(busy_thread); RUN(busy_child);
-    RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(shared_table); RUN(started_writer);
-    RUN(sent_writer); RUN(copied_writer);
+    RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(asked_to_end);
+    RUN(shared_table); RUN(started_writer); RUN(sent_writer); RUN(copied_writer);
     RUN(raised); RUN(semaphores); RUN(semaphore_limit); RUN(messages); RUN(messages_with_key);
     RUN(posix_queue); RUN(posix_queue_limit); RUN(lease);
 }

@@ -18,7 +18,7 @@ HEALTHY = {
     *("talking_pipes", "drained_pipe", "posted", "flock_in_turn", "contended_lock"),
     *("tcp_half_closed", "unix_talk", "file_into_pipe", "requeued", "bits", "wake_both"),
     *("inherited_priority", "raised", "semaphore_limit", "messages", "messages_with_key"),
-    *("posix_queue", "lease"),
+    *("posix_queue", "lease", "asked_to_end"),
 }
 HANGING = {
     *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),

@@ -15,7 +15,17 @@ SHORT = sorted(
 )
 LONG = sorted(
     path
-    for folder in ("", "forks", "spawn", "tasks", "processes", "starting", "calls", "truth")
+    for folder in (
+        "",
+        "forks",
+        "spawn",
+        "tasks",
+        "processes",
+        "starting",
+        "calls",
+        "truth",
+        "workers",
+    )
     for path in (DATA / folder).glob("*")
     if path.is_file() and ".strace" in path.name and "lockfork" not in path.name
 )
@@ -34,16 +44,26 @@ def verdicts(text, path):
 @pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
 def test_each_cut_of_a_short_log(path, tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
+    # Those that stand still may be stuck for all that a log from before shows.
+    wrong = (
+        {"deadlock", "stalled"}
+        if path.stem in HANGS
+        else {"deadlock", "stalled", "likely-deadlock"}
+    )
     for n in range(1, len(lines) + 1):
         found = verdicts(b"".join(lines[:n]), tmp_path / "log")
-        assert "deadlock" not in found, n
-        assert "stalled" not in found, n
+        assert not wrong & set(found), n
 
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
-@given(path=st.sampled_from(LONG), share=st.floats(0, 1))
-def test_any_cut_of_a_long_log(tmp_path_factory, path, share):
+@given(path=st.sampled_from(LONG), first=st.just(0) | st.floats(0, 1), share=st.floats(0, 1))
+def test_any_cut_of_a_long_log(tmp_path_factory, path, first, share):
     lines = text_of(path).splitlines(keepends=True)
-    part = b"".join(lines[: max(int(share * len(lines)), 1)])
-    found = verdicts(part, tmp_path_factory.mktemp("cut") / "log")
-    assert "deadlock" not in found
+    start = min(int(first * len(lines)), len(lines) - 1)
+    part = b"".join(lines[start : max(int(share * len(lines)), start + 1)])
+    try:
+        found = verdicts(part, tmp_path_factory.mktemp("cut") / "log")
+    except tf.Error:
+        # What is left has no line by which strace is known.
+        found = []
+    assert not {"deadlock", "stalled", "likely-deadlock"} & set(found)

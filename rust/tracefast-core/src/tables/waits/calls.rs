@@ -93,6 +93,7 @@ impl Waits {
             line: at.line,
             target: waiting.target,
             limit: waiting.limit,
+            bytes: columns.1.requested.get(at.row),
             dies: at.status == Status::Died,
         };
         match at.status {

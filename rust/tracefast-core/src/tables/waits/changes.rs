@@ -9,6 +9,7 @@ use crate::tables::waits::world::acts::Act as Done;
 use crate::tables::waits::world::descriptors::{Descriptor, Ofd};
 use crate::tables::waits::world::ends::{End, Kind};
 use crate::tables::waits::world::locks::{Lock, Owner};
+use crate::tables::waits::world::signals::Handled;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::wakes::{ANY, Wake};
 
@@ -146,13 +147,39 @@ impl Waits {
             }
             Act::Handle if !failed => {
                 let arguments = Arguments::new(at.args, at.ftrace);
-                if let Some(space) = self.world.space_mut(at.task) {
+                // A child of vfork has the memory of its parent, and handlers of its own: clone(2).
+                if !self.world.borrows_memory(at.task)
+                    && let Some(space) = self.world.space_mut(at.task)
+                {
                     space.handled.set(arguments);
                 }
             }
+            Act::Kill if !failed => self.told(at),
             Act::Open if !failed => self.reopened(at, table),
             Act::Startup => self.log_mut(at.source).startup = true,
             _ => {}
+        }
+    }
+
+    /// A signal is on its way: those who handle it may go on before the log shows it.
+    fn told(&mut self, at: &At<'_>) {
+        let arguments = Arguments::new(at.args, at.ftrace);
+        let which = match self.tracker.row_name(at.name) {
+            "tgkill" | "rt_tgsigqueueinfo" => 2,
+            _ => 1,
+        };
+        let number = Handled::number_at(arguments, which);
+        let Some((number, ts)) = number.zip(at.end()) else { return };
+        let pid = arguments.number(0).and_then(|pid| i32::try_from(pid).ok());
+        let one = pid.and_then(|pid| self.world.by_tid.get(&(at.source, pid)).copied());
+        let one = one.filter(|_| self.tracker.row_name(at.name) != "pidfd_send_signal");
+        let one = one.and_then(|task| self.world.task(task)).map(|task| task.space);
+        // Of a group of processes, or one by its descriptor, the log does not show who gets it; of
+        // those that are older than the log, not what they handle.
+        for (&key, space) in &mut self.world.spaces {
+            if one.is_none_or(|one| one == key) && (space.handled.has(number) || !space.known) {
+                space.told = Some(ts);
+            }
         }
     }
 

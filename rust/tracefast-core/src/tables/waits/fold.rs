@@ -245,6 +245,7 @@ impl Waits {
             !matches!(outcome.and_then(|end| end.outcome.as_ref()), Some(Outcome::Status(_)));
         if killed {
             self.struck(task, self.world.task(task).map_or(0, |task| task.source), ts);
+            self.world.dies_with_its_process(task);
         }
         self.world.ended(task, line, badly, ts.filter(|_| killed));
         let end = ts.unwrap_or(0);
@@ -271,9 +272,12 @@ impl Waits {
                     task.exit_ts = at.ts;
                     task.doomed |= status.is_some_and(|status| status != 0);
                 }
+                let one = self.tracker.row_name(at.name) == "exit";
+                if !one {
+                    self.world.dies_with_its_process(at.task);
+                }
                 // The first thread of a process that goes on: its end has no line until all end.
-                let ends = !at.ftrace && self.tracker.row_name(at.name) == "exit";
-                if ends && self.world.leads_others(at.task) {
+                if one && !at.ftrace && self.world.leads_others(at.task) {
                     self.world.ended(at.task, at.line, false, None);
                 }
             }

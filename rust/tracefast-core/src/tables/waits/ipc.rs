@@ -87,6 +87,13 @@ impl Waits {
         let name = self.tracker.row_name(at.name);
         let arguments = Arguments::new(at.args, at.ftrace);
         let (key, take) = self.ipc_of(columns, at)?;
+        // To add never waits: semop(2).
+        if key.1 == IpcKind::Semaphores
+            && steps(at.args).all(|by| by > 0)
+            && at.args.contains("sem_op=")
+        {
+            return None;
+        }
         let on = if key.1 == IpcKind::Semaphores { On::Lock } else { On::Other };
         let mut waiting = Waiting::new(Target::Ipc(key, take), on);
         waiting.limit = match name {

@@ -106,6 +106,8 @@ pub(crate) enum Act {
     StartTimer,
     /// Handles a signal: sigaction(2).
     Handle,
+    /// Sends a signal: kill(2).
+    Kill,
     /// open(2).
     Open,
     /// None of these.
@@ -164,6 +166,8 @@ impl Act {
                 Self::StartTimer
             }
             "rt_sigaction" | "sigaction" | "signal" => Self::Handle,
+            "kill" | "tkill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo"
+            | "pidfd_send_signal" => Self::Kill,
             _ if classes.has(Classes::FORKS) || is_unnamed_clone3(name) => Self::Fork,
             _ if classes.has(Classes::EXECS) => Self::Exec,
             _ if classes.has(Classes::ENDS) => Self::End,

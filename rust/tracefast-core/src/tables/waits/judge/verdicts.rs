@@ -16,10 +16,15 @@ use crate::tables::waits::judge::proofs;
 use crate::tables::waits::judge::wakers::{Others, Wakers, wakers};
 use crate::tables::waits::wait::{End, Judged, Verdict, Wait};
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ends::Kind;
 use crate::tables::waits::world::tasks::{Target, World};
 
 /// Waits for one thing in a row that must have timed out until they are a series.
 const SERIES: u32 = 2;
+
+/// Bytes for which a pipe has room. It has 16 pages (pipe(7)); a write starts a page of its own if it
+/// does not fit into the last one, so that one of two may be nearly empty.
+const ALWAYS_FITS: i64 = 8 * 4096;
 
 /// A blocked task.
 pub(crate) struct Node<'a> {
@@ -31,6 +36,7 @@ pub(crate) struct Node<'a> {
     /// It waits for ever if nobody ends it; it ends by itself. Neither, if the log does not say.
     endless: bool,
     ends: bool,
+    bytes: Option<i64>,
     /// It timed out again and again; since when.
     series: Option<i64>,
     pub(crate) wakers: Wakers,
@@ -158,11 +164,13 @@ fn nodes<'a>(world: &'a World, now: &Now) -> Vec<Node<'a>> {
             wait: blocked.wait,
             endless: blocked.limit == Limit::None,
             ends: blocked.limit.ends(),
+            bytes: blocked.bytes,
             series: series.filter(|_| blocked.limit.ends()).map(|series| series.since),
             wakers,
         });
     }
     meet(world, &mut nodes);
+    fit(world, &mut nodes);
     nodes
 }
 
@@ -189,6 +197,25 @@ fn meet(world: &World, nodes: &mut [Node<'_>]) {
             !take && peer.is_some_and(|peer| taken.contains_key(&peer))
         });
         node.wakers.woken |= meets;
+    }
+}
+
+/// A write that still has room in its pipe does not wait, however many others write there now.
+fn fit(world: &World, nodes: &mut [Node<'_>]) {
+    let mut unread: HashMap<Ofd, i64> = HashMap::default();
+    for node in &*nodes {
+        let Some((&(ofd, false), [])) = ends(node).split_first() else { continue };
+        let Some((peer, end)) = world.ends.source_of(ofd).zip(world.ends.get(ofd)) else {
+            continue;
+        };
+        let before =
+            if end.kind == Kind::Pipe { end.given.saturating_sub(peer.1.taken) } else { i64::MAX };
+        let all = unread.entry(ofd).or_insert(before);
+        *all = all.saturating_add(node.bytes.unwrap_or(i64::MAX));
+    }
+    for node in nodes {
+        let Some((ofd, false)) = ends(node).first() else { continue };
+        node.wakers.woken |= unread.get(ofd).is_some_and(|&bytes| bytes <= ALWAYS_FITS);
     }
 }
 

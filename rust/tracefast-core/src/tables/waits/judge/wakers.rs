@@ -93,6 +93,9 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
     if let Target::Futex { key, .. } = &blocked.target {
         found.woken |= world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));
     }
+    found.woken |= task.dying;
+    let told = world.space(number).and_then(|space| space.told);
+    found.woken |= told.is_some_and(|ts| ts >= blocked.ts);
     if matches!(blocked.target, Target::Child(_) | Target::Vfork) && found.tasks.is_empty() {
         // Those whom it waits for have ended, or the log does not show them.
         (found.all, found.shown) = (false, false);
@@ -110,6 +113,8 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
     found.certain &= task.tid.is_some();
     if found.all {
         found.tasks.extend(signallers(world, task, others));
+        // Others send these as well: a shell, or who started it.
+        found.certain &= !world.space(number).is_some_and(|space| space.handled.requests());
     }
     found.tasks.sort_unstable();
     found.tasks.dedup();
@@ -130,7 +135,7 @@ fn signallers(world: &World, task: &Live, others: &Others) -> Vec<u32> {
     let Some(handled) = world.spaces.get(&task.space).map(|space| space.handled) else {
         return Vec::new();
     };
-    if handled.messages() {
+    if handled.messages() || handled.requests() {
         let apart = |one: &&u32| world.task(**one).is_some_and(|one| one.space != task.space);
         return others.all.iter().filter(apart).copied().collect();
     }

@@ -47,6 +47,8 @@ pub(crate) struct Space {
     pub(crate) alarm: bool,
     /// The signals that it handles.
     pub(crate) handled: Handled,
+    /// When a task of the log last sent it a signal that it handles.
+    pub(crate) told: Option<i64>,
     /// When a signal last killed one of its tasks.
     pub(crate) killed: Option<i64>,
 }
@@ -150,6 +152,7 @@ impl Space {
             // A child has the handlers, and not the timers: fork(2).
             alarm: false,
             handled: self.handled,
+            told: None,
             killed: None,
         }
     }

@@ -47,6 +47,8 @@ pub(crate) struct Blocked {
     pub(crate) line: u64,
     pub(crate) target: Target,
     pub(crate) limit: Limit,
+    /// Bytes that it would take or give.
+    pub(crate) bytes: Option<i64>,
     /// The task dies in it.
     pub(crate) dies: bool,
 }
@@ -86,6 +88,8 @@ pub(crate) struct Live {
     pub(crate) last_line: u64,
     /// It ended with an error, or a signal without a handler reached it.
     pub(crate) doomed: bool,
+    /// Its process ends: a signal killed another thread of it, or that called `exit_group`(2).
+    pub(crate) dying: bool,
     /// When it called `_exit`(2) or the like.
     pub(crate) exit_ts: Option<i64>,
     /// The line of the last program that it started; 0 if it started none.
@@ -186,6 +190,14 @@ impl World {
         let first = self.task(number).is_some_and(|task| !task.thread);
         let thread = |&one: &u32| self.task(one).is_some_and(|one| one.thread);
         first && self.space(number).is_some_and(|space| space.tasks.iter().any(thread))
+    }
+
+    /// Whether a task is no thread of the process whose memory it has: a child of vfork.
+    pub(crate) fn borrows_memory(&self, number: u32) -> bool {
+        self.task(number).is_some_and(|task| {
+            let parent = task.parent.and_then(|parent| self.task(parent));
+            !task.thread && parent.is_some_and(|parent| parent.space == task.space)
+        })
     }
 
     /// Whether the log does not show where some tasks of a source come from.
@@ -346,6 +358,18 @@ impl World {
         let task = &mut self.tasks[number as usize];
         (task.space, task.table, task.exec_line) = (space, table, line);
         task.known |= first;
+    }
+
+    /// A task ends, and with it all threads of its process.
+    pub(crate) fn dies_with_its_process(&mut self, number: u32) {
+        let Some((source, pid)) = self.task(number).map(|task| (task.source, task.pid)) else {
+            return;
+        };
+        let threads = self
+            .tasks
+            .iter_mut()
+            .filter(|task| task.alive && task.source == source && task.pid == pid && pid.is_some());
+        threads.for_each(|task| task.dying = true);
     }
 
     /// A task ended; `badly` if it was killed, or failed; `killed`: when a signal killed it.
