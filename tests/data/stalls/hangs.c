@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -373,6 +374,20 @@ static void told_by_signal(void) {
     if (fork() == 0) { pause_ms(60000), kill(getppid(), SIGUSR1), _exit(0); }
     sem_wait(&ready);
 }
+/* Each waits for the other's first message. */
+static void packets(void) {
+    socketpair(AF_UNIX, SOCK_SEQPACKET, 0, p);
+    if (fork() == 0) { close(p[0]), read(p[1], &c, 1), _exit(0); }
+    close(p[1]), read(p[0], &c, 1);
+}
+/* The same through pipes, of which one is watched: strace shows no limit of a call that goes on. */
+static void watched_pipe(void) {
+    struct epoll_event event = {EPOLLIN};
+    pipe(p), pipe(q);
+    if (fork() == 0) { close(p[0]), close(q[1]), read(q[0], &c, 1), write(p[1], "x", 1), _exit(0); }
+    int set = epoll_create1(0);
+    close(p[1]), close(q[0]), epoll_ctl(set, EPOLL_CTL_ADD, p[0], &event), epoll_wait(set, &event, 1, -1);
+}
 /* A child that waits until its parent asks it to end. */
 static void asked_to_end(void) {
     pid_t child;
@@ -483,6 +498,7 @@ int main(int argc, char **argv) {
     RUN(first_thread_ended); RUN(joined_crosswise); RUN(busy_thread); RUN(busy_child);
     RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(asked_to_end);
     RUN(shared_table); RUN(started_writer); RUN(sent_writer); RUN(copied_writer);
+    RUN(packets); RUN(watched_pipe);
     RUN(raised); RUN(semaphores); RUN(semaphore_limit); RUN(messages); RUN(messages_with_key);
     RUN(posix_queue); RUN(posix_queue_limit); RUN(lease);
 }

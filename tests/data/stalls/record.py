@@ -27,7 +27,7 @@ HANGING = {
     *("joined_crosswise", "busy_thread", "busy_child", "reopened", "child_ends", "told_by_signal"),
     *("shared_table", "started_writer", "sent_writer", "copied_writer"),
     *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_cycle", "unix_full"),
-    *("requeued_for_ever", "semaphores", "posix_queue_limit"),
+    *("requeued_for_ever", "semaphores", "posix_queue_limit", "packets", "watched_pipe"),
 }
 # Recorded with -yy.
 NAMED = {

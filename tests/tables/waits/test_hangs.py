@@ -63,6 +63,9 @@ HANGS = {
     "tcp_names": [("read", "deadlock", "cycle", "read")] * 2,
     "unix_names": [("read", "deadlock", "cycle", "read")] * 2,
     "unix_own": [("read", "deadlock", "own-pipe", "accept")],
+    "packets": [("read", "deadlock", "cycle", "read")] * 2,
+    # The limit of `epoll_wait` is not in the log until it returns.
+    "watched_pipe": [],
     # The log does not show who is connected to whom.
     "tcp_unnamed": [],
     "unix_cycle": [],
