@@ -67,3 +67,21 @@ def test_any_cut_of_a_long_log(tmp_path_factory, path, first, share):
         # What is left has no line by which strace is known.
         found = []
     assert not {"deadlock", "stalled", "likely-deadlock"} & set(found)
+
+
+# The end of vfork is a line that strace may write late.
+STARTED = """\
+7 1795650001.000000 execve("./a", ["a"], 0x7ffc /* 0 vars */) = 0 <0.000100>
+7 1795650001.000200 brk(NULL) = 0x1000 <0.000001>
+7 1795650001.000300 set_tid_address(0x7ff0) = 7 <0.000001>
+7 1795650001.000400 clone(flags=CLONE_VM|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD, \
+parent_tid=[8], tls=0x7fd0, child_tidptr=0x7fc0) = 8 <0.000020>
+8 1795650001.000500 futex(0x5250, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+7 1795650001.000600 vfork( <unfinished ...>
+9 1795650001.000700 execve("/bin/true", ["true"], 0x7ffc /* 0 vars */) = 0 <0.000100>
+9 1795650001.300000 brk(NULL) = 0x1000 <0.000001>
+"""
+
+
+def test_a_thread_is_not_the_child_that_vfork_waits_for(tmp_path):
+    assert verdicts(STARTED.encode(), tmp_path / "log").to_list() == ["waiting", "waiting"]

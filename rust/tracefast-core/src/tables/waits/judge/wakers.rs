@@ -63,8 +63,10 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
         Target::Child(pid) => children(world, task, *pid),
         Target::Vfork => {
             let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
-            found.tasks =
-                with(world, |child| child.parent == Some(number) && child.space == task.space);
+            // Its threads share its memory, too.
+            found.tasks = with(world, |child| {
+                child.parent == Some(number) && child.space == task.space && !child.thread
+            });
             found
         }
         Target::Lock(file, lock) => {
