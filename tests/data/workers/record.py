@@ -1,4 +1,7 @@
-"""Record the logs of this folder: `python record.py`, with strace, zstd, make and xargs."""
+"""Record the logs of this folder: `python record.py`, with strace, zstd, make and xargs.
+
+The Python that runs it has joblib and gunicorn, and there is nginx.
+"""
 
 import json
 import os
@@ -6,6 +9,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import servers
 
 HERE = Path(__file__).parent
 ROOM = Path("/srv/workers")
@@ -20,6 +25,7 @@ PROGRAMS = [
     ("preload", "forkserver"),
     ("commands", "fork"),
 ]
+PATH = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin"
 MAKEFILE = """\
 all: a.out b.out c.out
 %.out: %.in
@@ -37,11 +43,12 @@ COMMANDS = {
 }
 
 
-def record(name: str, command: list[str]) -> None:
-    """Run a command under strace; keep the log, and what it printed if that is JSON."""
+def prepare() -> None:
+    """Make the files that the programs need."""
     shutil.rmtree(ROOM, ignore_errors=True)
     ROOM.mkdir(parents=True)
-    shutil.copy(HERE / "workers.py", ROOM)
+    for program in ("workers.py", "servers.py"):
+        shutil.copy(HERE / program, ROOM)
     (ROOM / "index.json").write_bytes(b"i" * 20_000)
     (ROOM / "Makefile").write_text(MAKEFILE)
     for number in range(4):
@@ -49,11 +56,30 @@ def record(name: str, command: list[str]) -> None:
     for letter in "abc":
         (ROOM / f"{letter}.in").write_bytes(b"x")
     (ROOM / "list").write_text("".join(f"{number % 4}.bin\n" for number in range(6)))
+
+
+def record(name: str, command: list[str]) -> None:
+    """Run a command under strace; keep the log, and what it printed if that is JSON."""
+    prepare()
     run = subprocess.run(
         [*STRACE, *command], cwd=ROOM, check=True, stdout=subprocess.PIPE, text=True
     )
-    if run.stdout.startswith("{"):
-        known = json.loads(run.stdout)
+    keep(name, json.loads(run.stdout) if run.stdout.startswith("{") else None)
+
+
+def record_server(name: str) -> None:
+    """Run a server under strace, and be its client."""
+    prepare()
+    before = Path.cwd()
+    os.chdir(ROOM)
+    known = servers.serve(name, [*STRACE, "env", f"HOME={ROOM}", f"PATH={PATH}"])
+    os.chdir(before)
+    keep(name, known)
+
+
+def keep(name: str, known: dict | None) -> None:
+    """Keep the log, and what is known."""
+    if known:
         (HERE / f"{name}.json").write_text(json.dumps(known) + "\n")
     log = HERE / f"{name}.strace.zst"
     text = (ROOM / "log.strace").read_bytes().replace(os.fsencode(sys.base_prefix), b"/opt/python")
@@ -65,4 +91,8 @@ if __name__ == "__main__":
         record(f"{program}_{method}", [*PYTHON, program, method])
     for name, command in COMMANDS.items():
         record(name, command)
+    for backend in ("loky", "multiprocessing"):
+        record(f"joblib_{backend}", [sys.executable, "-I", "servers.py", backend])
+    for server in servers.COMMANDS:
+        record_server(server)
     shutil.rmtree(ROOM)

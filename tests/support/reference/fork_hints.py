@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 import tracefast as tf
-from support.reference.calls import EXECS, FORKS, WAITS, WAITS_FOR_CHILD
+from support.reference.calls import EXECS, FORKS
 from support.reference.processes import slow_argv
 from tracefast.analysis.forks.evidence import HINTS
 
@@ -14,10 +14,6 @@ from tracefast.analysis.forks.evidence import HINTS
 SOON = 256
 OPENS = {"open", "openat", "openat2", "creat"}
 PYTHON = re.compile(r"python(\d+\.\d+)")
-
-
-# Waits that are no lock between threads.
-IDLE_NS = 10_000_000
 ROLES = {
     "worker": r"-c from multiprocessing\.spawn ",
     "forkserver": r"-c from multiprocessing\.forkserver ",
@@ -53,10 +49,6 @@ class Task:
     calls: list[str] = field(default_factory=list)
     executed: bool = False
     modules: list[tuple[int, int]] = field(default_factory=list)
-    # Those before it waited for something to do.
-    loaded: list[int] = field(default_factory=list)
-    waited: bool = False
-    listens: bool = False
     role: str | None = None
 
 
@@ -83,10 +75,6 @@ class Hints:
         if row["kind"] != "syscall" or row["status"] == "injected" or returns:
             return
         executes = row["name"] in EXECS and row["ret"] == 0
-        task.listens |= row["name"] == "listen"
-        long = row["dur_ns"] is None or row["dur_ns"] >= IDLE_NS
-        if row["name"] in WAITS - WAITS_FOR_CHILD and long and task.modules:
-            task.waited = True
         if executes:
             role = self.roles[row["pid"]] = role_of(row["args"])
             task.role = task.role if task.executed else role
@@ -101,8 +89,6 @@ class Hints:
             self.programs.setdefault(program, Program()).opens(row["path"])
             if row["path"].endswith(".pyc") and (row["ret"] or 0) >= 0 and ts is not None:
                 task.modules.append((ts, end))
-                if not task.waited:
-                    task.loaded.append(end)
 
     def of(self, row: dict) -> dict:
         """Give what is known of one created task."""
@@ -116,8 +102,6 @@ class Hints:
             "child_modules": len(modules) if task else None,
             "child_modules_ns": max(end for _, end in modules) - modules[0][0] if modules else None,
             "worker_method": self.method(row, task),
-            "child_loaded_ns": max(task.loaded) - row["ts"] if task and task.loaded else None,
-            "child_listens": task.listens if task else None,
             "parent_python": parent.python,
             "parent_torch": parent.torch,
             "log_ns": max(self.moments) - min(self.moments) if self.moments else None,
@@ -143,7 +127,28 @@ def hinted(events: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame:
     # Moments as numbers: Python's own have no nanoseconds.
     for row in events.lazy().with_columns(pl.col("ts").cast(pl.Int64)).collect().to_dicts():
         logs.setdefault(row["source"], Hints()).take(row)
-    types = {name: dtype for name, dtype in HINTS.items() if name != "child_start"}
+    pooled = ("in_pool", "child_ready_ns")
+    types = {name: dtype for name, dtype in HINTS.items() if name not in ("child_start", *pooled)}
     hints = pl.DataFrame([logs[row["source"]].of(row) for row in rows.to_dicts()], schema=types)
     times = pl.col("ts").cast(pl.Datetime("ns"))
-    return pl.concat([rows.with_columns(times), hints], how="horizontal")
+    table = pl.concat([rows.with_columns(times), hints], how="horizontal")
+    # Who is a worker, and when it was ready, is what the table of workers says.
+    workers = tf.workers(events).select(
+        "source",
+        pl.lit(value=True).alias("in_pool"),
+        child_task="task",
+        child_ready_ns="start_ns",
+        pool_method="method",
+    )
+    joined = table.join(
+        workers.collect(),
+        on=["source", "child_task"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    known = pl.col("child_modules").is_not_null()
+    return joined.with_columns(
+        pl.when(known).then(pl.col("in_pool").fill_null(value=False)),
+        pl.coalesce("pool_method", "worker_method").alias("worker_method"),
+    ).select(*rows.columns, *(name for name in HINTS if name != "child_start"))

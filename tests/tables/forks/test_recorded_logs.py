@@ -115,9 +115,9 @@ def test_workers_by_each_start_method(method):
     events = tf.scan(DATA / "start-methods" / f"{method}.strace.zst")
     name = method.removesuffix("-preload")
     rows = fork_rows(events).filter(pl.col("worker_method").is_not_null()).collect()
-    # Two workers and a manager, which listens. The resource tracker and the forkserver are neither.
+    # Two workers and a manager. The resource tracker and the forkserver are neither.
     assert rows["worker_method"].to_list() == [name] * 3
-    assert rows["child_listens"].to_list() == [True, False, False]
+    assert rows["in_pool"].to_list() == [False, True, True]
     advice = tf.fork_advice(events).filter(pl.col("code") == "re-imports").collect()
     if method == "forkserver-preload":
         assert advice.is_empty()
@@ -131,17 +131,24 @@ def test_workers_by_each_start_method(method):
     assert "live longer" not in remedy
 
 
-def test_the_headline_says_what_loading_modules_takes():
-    def headline(method):
-        events = tf.scan(DATA / "start-methods" / f"{method}.strace.zst")
+def test_the_headline_says_what_it_takes_up_to_the_first_job():
+    def headline(name):
+        events = tf.scan(DATA / "workers" / f"{name}.strace.zst")
         text = render_report(report(fork_rows(events).collect()))
         return text.split("\n\n")[0].replace("\n", " ")
 
-    said = (
-        "Until they had loaded the modules for their first job, 2 workers (start method spawn) took"
+    assert "Until they waited for their first job, 6 workers (start method spawn) took" in (
+        headline("pool_spawn")
     )
-    assert said in headline("spawn")
-    assert "had loaded" not in headline("forkserver-preload")
+    assert "first job" not in headline("pool_fork")
+
+
+@pytest.mark.parametrize("name", ["pool_fork", "pool_spawn", "pool_forkserver", "joblib_loky"])
+def test_workers_are_ready_when_the_table_of_workers_says(name):
+    events = tf.scan(DATA / "workers" / f"{name}.strace.zst")
+    ready = fork_rows(events).filter("in_pool").collect()["child_ready_ns"]
+    assert ready.to_list() == tf.workers(events).collect()["start_ns"].to_list()
+    assert ready.null_count() == 0
 
 
 def test_hints_of_every_form_of_log(spawn):

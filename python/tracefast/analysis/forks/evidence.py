@@ -21,13 +21,11 @@ HINTS: Final[Types] = {
     # Compiled modules of Python that its first thread opened; from the first to the last of them.
     "child_modules": pl.UInt32,
     "child_modules_ns": pl.Int64,
-    # How the child was started if it is a worker: "fork", "spawn", "forkserver", "exec".
+    # How the child was started: "fork", "spawn", "forkserver"; "exec" only of workers.
     "worker_method": pl.String,
-    # From the call that made it to the end of its last compiled module before it first waited for
-    # something to do.
-    "child_loaded_ns": pl.Int64,
-    # Whether its first thread accepts connections, as multiprocessing's managers do.
-    "child_listens": pl.Boolean,
+    # Whether it is a worker of a pool, and its `start_ns`: see `tracefast.workers`.
+    "in_pool": pl.Boolean,
+    "child_ready_ns": pl.Int64,
     # Version of the Python that the parent runs, as the paths show that it opened: "3.7".
     "parent_python": pl.String,
     # Whether the parent opened files of PyTorch.

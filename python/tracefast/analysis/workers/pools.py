@@ -56,8 +56,9 @@ def pools(events: Events) -> pl.LazyFrame:
             the distinct bytes that all of them read together, as in `tracefast.files`.
         `saving_low_ns`, `saving_high_ns` : Int64
             What `saving_method` would save of `start_sum_ns`: at least the time in calls on modules
-            that other workers had imported already; at most all of it, but for one start and the
-            calls that create the workers. Null if nobody can say.
+            that other workers had imported already; at most all of it, but for the calls that
+            create the workers. What the server itself takes to import them is not in it. Null if
+            nobody can say.
         `saving_method` : String
             What would save it: ``forkserver-preload`` (method ``forkserver``, and
             ``set_forkserver_preload`` for what all import), or ``preload`` (the latter alone).
@@ -98,10 +99,11 @@ def pools_of(workers: pl.LazyFrame) -> pl.LazyFrame:
     )
     imbalance = busiest.group_by(_KEYS).agg(pl.col("imbalance").max())
     started = pl.col("start_ns").is_not_null()
-    # All but one of them could have had what one imported.
+    # All but one of them at least could have had what one imported. With a server that imports for
+    # all, what is left may be little more than the calls that create them.
     imported = pl.col("module_ns").filter(started)
-    beyond = (pl.col("start_ns") - pl.col("made_ns").fill_null(0)).clip(0)
-    low, high = imported.sum() - imported.max(), beyond.sum() - beyond.max()
+    low = imported.sum() - imported.max()
+    high = (pl.col("start_ns") - pl.col("made_ns").fill_null(0)).clip(0).sum()
     time = pl.col("busy_ns").sum() + pl.col("wait_ns").sum()
     method = pl.col("method").first().replace_strict(_SAVING, default=None, return_dtype=pl.String)
     # Of one start, and of workers that imported nothing, nothing can be saved.

@@ -11,7 +11,7 @@ from tracefast._polars.given_events import Events
 # What the fold gives besides, for the tables of pools and batches, and for the screen.
 _BATCHES: Final = "batch_"
 DETAILS: Final = (
-    *("module_ns", "made_ns", "read_again_bytes"),
+    *("module_ns", "anon_ready_bytes", "made_ns", "read_again_bytes"),
     *("folders", "folder_files", "folder_readers", "folder_bytes", "folder_again_bytes"),
 )
 _DETAILED: Final = pl.Schema(_core.Workers().schema)
@@ -108,6 +108,18 @@ def workers(events: Events) -> pl.LazyFrame:
         `shm_bytes` : Int64
             Bytes of memory that processes share (``/dev/shm``, ``memfd_create``) which it mapped,
             read or wrote.
+        `anon_start_bytes`, `anon_peak_bytes`, `anon_growth_bytes` : Int64
+            Anonymous memory, as in `tracefast.memory`: what it started with, which after a fork is
+            what it has of its maker, and after starting a program nothing; the most that it had;
+            and the difference. Null if the log does not show it.
+        `memory_from` : String
+            ``rss_stat``: what was resident, as the kernel counted it. ``mappings``: what was
+            mapped, so what may have been resident; a fork's copies of its maker's pages are no
+            growth.
+        `cow_faults` : UInt64
+            Page faults on writes to pages that were there, but protected: most of them copies of
+            pages that it had shared with its maker (copy on write). Null if the log has no page
+            faults (``exceptions:page_fault_user`` of ftrace).
         `ts_end` : Datetime
             Its last exit, as in `tracefast.processes`.
         `exit_status` : Int32

@@ -32,7 +32,7 @@ _MIN_NOTE: Final = 20
 _MIN_WIDTH_WITH_RATE: Final = 20
 # Workers that take so many times longer than the call to load their modules are worth a sentence;
 # calls count as at least so long.
-_MIN_LOADED: Final = 10
+_MIN_READY: Final = 10
 _MIN_CALL_NS: Final = 5_000_000
 # A rate of fewer processes says nothing.
 _MIN_COUNT_OF_RATE: Final = 10
@@ -162,15 +162,15 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
 
 
 def _until_work(cases: Sequence[Case]) -> str:
-    """Say how long workers take to load their modules, if that is far more than the call."""
+    """Say how long workers take up to their first job, if that is far more than the call."""
     times: list[int] = []
     methods: set[str] = set()
     for case in cases:
-        workers = case.workers.drop_nulls("child_loaded_ns")
+        workers = case.workers.drop_nulls("child_ready_ns")
         call = max(_median(workers["call_ns"].drop_nulls().to_list()), _MIN_CALL_NS)
-        loaded = workers["child_loaded_ns"].to_list()
-        if _median(loaded) > _MIN_LOADED * call:
-            times += loaded
+        ready = workers["child_ready_ns"].to_list()
+        if _median(ready) > _MIN_READY * call:
+            times += ready
             methods |= set(workers["worker_method"].to_list())
     if not times:
         return ""
@@ -178,8 +178,8 @@ def _until_work(cases: Sequence[Case]) -> str:
     each = " each (median)" if len(times) > 1 else ""
     total = f", {duration(sum(times))} in total" if len(times) > 1 else ""
     return (
-        f" Until they had loaded the modules for their first job, {plural(len(times), 'worker')}"
-        f" (start method {how}) took {duration(_median(times))}{each}{total}."
+        f" Until they waited for their first job, {plural(len(times), 'worker')} (start method {how})"
+        f" took {duration(_median(times))}{each}{total}."
     )
 
 

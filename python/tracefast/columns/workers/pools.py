@@ -39,8 +39,9 @@ COLUMNS: Final = (
         "saving_low_ns saving_high_ns",
         "Int64",
         "What `saving_method` would save of `start_sum_ns`: at least the time in calls on modules"
-        " that other workers had imported already; at most all of it, but for one start and the"
-        " calls that create the workers. Null if nobody can say.",
+        " that other workers had imported already; at most all of it, but for the calls that create"
+        " the workers. What the server itself takes to import them is not in it. Null if nobody can"
+        " say.",
     ),
     columns(
         "saving_method",

@@ -185,15 +185,11 @@ class Case:
 
     @property
     def workers(self) -> pl.DataFrame:
-        """Those of the rows that are worker processes; `worker_method` says how they were started.
+        """Those of the rows that are workers of a pool; `worker_method` says how they were started.
 
-        A manager of multiprocessing is started as its workers are, but accepts connections. Where
-        most of the processes do, they are workers that hand descriptors to others.
+        A manager of multiprocessing, which is started as its workers are, is none.
         """
-        rows = self.rows.filter(pl.col("worker_method").is_not_null())
-        listening = pl.col("child_listens").fill_null(value=False)
-        serving = rows.filter(listening).height
-        return rows.filter(~listening) if 2 * serving <= rows.height else rows
+        return self.rows.filter(pl.col("in_pool"))
 
     def time(self, name: str) -> str:
         """Write a time of the summary."""

@@ -18,7 +18,8 @@ use crate::linux::sockets::SocketName;
 /// Whether the operation acts on the description of its first and of its second descriptor.
 pub(crate) fn binds(op: Op) -> (bool, bool) {
     let first = matches!(op, Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
-    (first || op.uses(), op == Op::Use)
+    // accept(2) makes a socket, and acts on the one that listens.
+    (first || op.uses(), matches!(op, Op::Use | Op::OpenAnon))
 }
 
 /// Whether the operation shows that the descriptor was open, even if the log does not show how.

@@ -5,8 +5,8 @@ use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
-use crate::tables::event_columns::{Numbers, Words, event_columns};
-use crate::tables::fold::RowFold;
+use crate::tables::event_columns::{EventColumns, Numbers, Words, event_columns};
+use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::forks::hints::{Called, Extent};
 use crate::tables::forks::pids::Pids;
 use crate::tables::forks::pipes::Pipes;
@@ -18,6 +18,8 @@ use crate::tables::forks::word_classes::{Act, Errno};
 use crate::tables::names::Names;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
+use crate::tables::workers::Workers;
+use crate::tables::workers::fold::CallColumns;
 use crate::thin_vec::ThinVec;
 
 /// Tasks so far, and how they were created.
@@ -47,8 +49,8 @@ pub struct Forks {
     pub(crate) pids: Pids,
     pub(crate) births: Vec<Birth>,
     pub(crate) pipes: Pipes,
-    /// Evidence for advice is wanted.
-    pub(crate) hints: bool,
+    /// Evidence for advice is wanted: who is a worker, and what else the events say.
+    pub(crate) hints: Option<Box<Workers>>,
 }
 
 #[derive(Debug, Default)]
@@ -174,7 +176,7 @@ impl Forks {
                 task.gaps = ThinVec::default();
             }
         }
-        if self.hints {
+        if self.hints.is_some() {
             self.hint(columns, row, source, act, number);
         }
         let on_pipe = matches!(act, Act::Close | Act::Dup | Act::Read) && !self.pipes.is_empty();
@@ -241,14 +243,37 @@ impl Forks {
 }
 
 impl RowFold for Forks {
-    type Columns<'a> = Columns<'a>;
+    type Columns<'a> = (Columns<'a>, Option<CallColumns<'a>>);
 
     fn empty(&self) -> Self {
-        if self.hints { Self::with_hints() } else { Self::default() }
+        if self.hints.is_some() { Self::with_hints() } else { Self::default() }
+    }
+
+    fn column_names(&self) -> Vec<&'static str> {
+        let mut names = Columns::names();
+        if self.hints.is_some() {
+            names.extend(CallColumns::names());
+        }
+        names
+    }
+
+    fn columns<'a>(
+        &self,
+        batch: &'a RecordBatch,
+        words: &'a Dictionaries,
+    ) -> Result<Self::Columns<'a>, ArrowError> {
+        let workers = match self.hints {
+            Some(_) => Some(CallColumns::from_batch(batch, words)?),
+            None => None,
+        };
+        Ok((Columns::from_batch(batch, words)?, workers))
     }
 
     #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+    fn row(&mut self, (columns, workers): &mut Self::Columns<'_>, row: usize) {
+        if let (Some(fold), Some(workers)) = (&mut self.hints, workers) {
+            fold.event(workers, row);
+        }
         let tasks = &mut columns.0;
         let found = self.tracker.row(tasks, row);
         let known = found.and_then(|found| self.tracker.tasks.get(found.task as usize));
@@ -261,7 +286,7 @@ impl RowFold for Forks {
         }
         if let Some(source) = self.sources.get_mut(source as usize) {
             source.kernel |= columns.1.cpu.get(row).is_some();
-            if self.hints {
+            if self.hints.is_some() {
                 source.extent.reaches(tasks.ts.get(row), tasks.dur.get(row));
             }
         }
@@ -299,6 +324,9 @@ impl RowFold for Forks {
         let moves = self.tracker.finish();
         self.rebind(&moves);
         (self.tids, self.pids) = (HashMap::default(), Pids::default());
+        if let Some(workers) = &mut self.hints {
+            workers.finish();
+        }
         table::build(&self)
     }
 }

@@ -5,7 +5,7 @@ use memchr::memmem;
 
 use crate::hash::HashMap;
 use crate::linux::clone::Kind;
-use crate::linux::syscalls::{Classes, by_name, shape};
+use crate::linux::syscalls::{by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::parents::Parents;
 use crate::tables::forks::task::{Birth, FRESH, Task};
@@ -14,13 +14,12 @@ use crate::tables::names::Names;
 use crate::tables::process_tracking::launcher::{StartMethod, WorkerRole};
 use crate::tables::process_tracking::word_classes::Status;
 use crate::tables::table_builder::TableBuilder;
+use crate::tables::workers::Workers;
+use crate::tables::workers::table::{Start, starts};
 
 /// How many opened files are examined: the ones that identify a program come early.
 const PYTHON_OPENS: u32 = 256;
 const TORCH_OPENS: u32 = 20_000;
-
-/// A process that waits for others for so long has nothing to do yet: locks in between take less.
-const IDLE_NS: i64 = 10_000_000;
 
 /// What the files that a task opened say about the program that it ran.
 #[derive(Debug, Default)]
@@ -48,6 +47,8 @@ pub(crate) struct Evidence<'a> {
     programs: HashMap<(u32, &'a str), Clues>,
     /// By process, while its program is not known.
     processes: HashMap<u32, Clues>,
+    /// By number of the source and task.
+    workers: HashMap<(u32, u32), Start>,
 }
 
 /// What a task did.
@@ -61,12 +62,6 @@ pub(crate) struct Deeds {
     modules: u32,
     first_module: Option<i64>,
     last_module: Option<i64>,
-    /// The end of the last one before it waited for something to do.
-    loaded: Option<i64>,
-    /// It has waited since its first module.
-    waited: bool,
-    /// It accepts connections.
-    listens: bool,
 }
 
 /// The first and last time of a source, and its fastest execve.
@@ -82,21 +77,12 @@ pub(crate) struct Extent {
 pub(crate) struct Called {
     number: u32,
     pub(crate) opens: bool,
-    /// It waits for others, but not for children.
-    waits: bool,
-    listens: bool,
 }
 
 impl Called {
     pub(crate) fn new(name: &str, names: &mut Names) -> Self {
         let shape = shape(by_name(name.as_bytes()));
-        let has = |class| shape.classes.has(class);
-        Self {
-            number: names.number(name),
-            opens: shape.opens_path(),
-            waits: has(Classes::WAITS) && !has(Classes::COLLECTS),
-            listens: name == "listen",
-        }
+        Self { number: names.number(name), opens: shape.opens_path() }
     }
 }
 
@@ -139,7 +125,8 @@ fn version(path: &str) -> Option<(u32, u32)> {
 
 impl<'a> Evidence<'a> {
     pub(crate) fn new(forks: &Forks, parents: &Parents<'a>) -> Self {
-        let mut evidence = Self::default();
+        let workers = forks.hints.as_deref().map(starts).unwrap_or_default();
+        let mut evidence = Self { workers, ..Self::default() };
         for task in &forks.tasks {
             let Some(process) = parents.process_of(task) else { continue };
             for opened in task.deeds.iter().flat_map(|deeds| &deeds.opened) {
@@ -159,7 +146,7 @@ impl Forks {
     #[must_use]
     pub fn with_hints() -> Self {
         let mut forks = Self::default();
-        forks.hints = true;
+        forks.hints = Some(Box::new(Workers::starts_only()));
         forks
     }
 
@@ -181,13 +168,6 @@ impl Forks {
         let called = columns.called.get(row, |name| Called::new(name, names));
         let Some(called) = called else { return };
         let started = act == Act::Exec && tasks.ret.get(row) == Some(0);
-        if (called.waits || called.listens)
-            && let Some(deeds) = &mut task.deeds
-        {
-            deeds.listens |= called.listens;
-            let long = tasks.dur.get(row).is_none_or(|dur| dur >= IDLE_NS);
-            deeds.waited |= called.waits && long && deeds.modules > 0;
-        }
         if !called.opens && !started && !fresh || tasks.status(row) == Some(Status::Injected) {
             return;
         }
@@ -221,7 +201,7 @@ impl Forks {
         child: Option<&Task>,
         evidence: &Evidence<'_>,
     ) -> Hint {
-        if !self.hints {
+        if self.hints.is_none() {
             return Hint::default();
         }
         let parent = process.map(|process| match image {
@@ -230,6 +210,10 @@ impl Forks {
         });
         let parent = parent.map(|clues| clues.copied().unwrap_or_default());
         let log = self.sources.get(birth.source as usize).map(|source| &source.extent);
+        let start = child.and_then(|child| {
+            let tracked = self.tracked(child)?;
+            evidence.workers.get(&(tracked.source, tracked.id))
+        });
         let none = Deeds::default();
         let deeds = child.map(|child| child.deeds.as_deref().unwrap_or(&none));
         Hint {
@@ -240,16 +224,17 @@ impl Forks {
                 let (first, last) = deeds.first_module.zip(deeds.last_module)?;
                 Some(last.saturating_sub(first))
             }),
-            method: child.and_then(|child| match self.tracked(child)?.execs.first() {
-                Some(program) => StartMethod::of_program(role, program.role),
-                // What shares the memory of its parent until it executes a program is no worker.
-                None => (self.kind(birth) == Some(Kind::Fork)).then(|| StartMethod::of_fork(role)),
+            method: start.map(|start| start.method).or_else(|| {
+                child.and_then(|child| match self.tracked(child)?.execs.first() {
+                    Some(program) => StartMethod::of_program(role, program.role),
+                    // What shares the memory of its parent until it executes a program is no worker.
+                    None => {
+                        (self.kind(birth) == Some(Kind::Fork)).then(|| StartMethod::of_fork(role))
+                    }
+                })
             }),
-            loaded_ns: deeds.and_then(|deeds| {
-                let (start, loaded) = birth.ts.get().zip(deeds.loaded)?;
-                Some(loaded.saturating_sub(start))
-            }),
-            listens: deeds.filter(|_| child.is_some_and(Task::seen)).map(|deeds| deeds.listens),
+            in_pool: child.map(|_| start.is_some()),
+            ready_ns: start.and_then(|start| start.ns),
             python: parent
                 .and_then(|parent| parent.python)
                 .map(|(_, (major, minor))| format!("{major}.{minor}")),
@@ -286,9 +271,6 @@ impl Deeds {
             self.modules = self.modules.saturating_add(1);
             self.first_module.get_or_insert(ts);
             self.last_module = self.last_module.max(end.or(Some(ts)));
-            if !self.waited {
-                self.loaded = self.last_module;
-            }
         }
     }
 
@@ -330,8 +312,8 @@ pub(crate) struct Hint {
     modules: Option<u32>,
     modules_ns: Option<i64>,
     method: Option<StartMethod>,
-    loaded_ns: Option<i64>,
-    listens: Option<bool>,
+    in_pool: Option<bool>,
+    ready_ns: Option<i64>,
     python: Option<String>,
     torch: Option<bool>,
     log: Option<i64>,
@@ -344,8 +326,8 @@ pub(crate) fn add_columns<R>(table: &mut TableBuilder<'_, R>, hint: impl Fn(&R) 
     table.uint32("child_modules", |row| hint(row).modules);
     table.int64("child_modules_ns", |row| hint(row).modules_ns);
     table.text("worker_method", |row| hint(row).method.map(StartMethod::text));
-    table.int64("child_loaded_ns", |row| hint(row).loaded_ns);
-    table.boolean("child_listens", |row| hint(row).listens);
+    table.boolean("in_pool", |row| hint(row).in_pool);
+    table.int64("child_ready_ns", |row| hint(row).ready_ns);
     table.text("parent_python", |row| hint(row).python.as_deref());
     table.boolean("parent_torch", |row| hint(row).torch);
     table.int64("log_ns", |row| hint(row).log);

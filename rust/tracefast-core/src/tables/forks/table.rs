@@ -90,7 +90,7 @@ fn build_part(forks: &Forks, rows: &[Row<'_>]) -> Result<RecordBatch, ArrowError
     table.int64("parent_anon_bytes", |row| row.birth.anon.get());
     table.int64("tracer_low_ns", |row| Some(row.tracer?.0));
     table.int64("tracer_high_ns", |row| Some(row.tracer?.1));
-    if forks.hints {
+    if forks.hints.is_some() {
         hints::add_columns(&mut table, |row| &row.hint);
     }
     table.finish()

@@ -41,7 +41,7 @@ pub struct Memory {
     names: Names,
     live: Live,
     mms: Mms,
-    rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 event_columns! {

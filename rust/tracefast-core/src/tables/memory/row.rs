@@ -15,6 +15,15 @@ pub(crate) enum From {
     Mappings,
 }
 
+impl From {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::RssStat => "rss_stat",
+            Self::Mappings => "mappings",
+        }
+    }
+}
+
 /// The memory of a process from a moment on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
@@ -42,11 +51,6 @@ pub(crate) fn build(
     table.int64("anon_bytes", |row| Some(row.resident.anon));
     table.int64("file_bytes", |row| Some(row.resident.file));
     table.int64("shm_bytes", |row| Some(row.resident.shared));
-    table.text("from", |row| {
-        Some(match row.from {
-            From::RssStat => "rss_stat",
-            From::Mappings => "mappings",
-        })
-    });
+    table.text("from", |row| Some(row.from.text()));
     table.finish()
 }

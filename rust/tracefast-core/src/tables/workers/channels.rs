@@ -5,9 +5,14 @@ use crate::hash::HashMap;
 /// An open file description: the number of its source, and its own.
 pub(crate) type Ofd = (u32, u32);
 
+/// A connection: the socket that listens, and its number among those that it accepted.
+pub(crate) type Request = (Ofd, u32);
+
 /// Ends that are remembered. Those that were made long ago are forgotten: the log does not show
 /// here when the last holder has closed one.
 const MOST: usize = 65_536;
+/// Addresses of sockets.
+const MOST_BOUND: usize = 4096;
 /// Tasks that wrote to an end.
 const MOST_WRITERS: usize = 16;
 
@@ -20,12 +25,22 @@ pub(crate) struct End {
     pub(crate) maker: u32,
     /// Tasks that wrote to it.
     writers: Vec<u32>,
+    /// When the maker of workers connected to it to ask for one, in order.
+    requests: Vec<i64>,
+}
+
+impl End {
+    fn new(maker: u32, peer: Option<Ofd>) -> Self {
+        Self { peer, maker, writers: Vec::new(), requests: Vec::new() }
+    }
 }
 
 /// What the log saw made.
 #[derive(Debug, Default)]
 pub(crate) struct Channels {
     ends: HashMap<Ofd, End>,
+    /// By path, the last socket that was bound to it.
+    bound: HashMap<Box<str>, Ofd>,
     /// The last end to which something was written, and by whom.
     last: Option<(Ofd, u32)>,
 }
@@ -35,7 +50,7 @@ impl Channels {
     pub(crate) fn made(&mut self, one: Ofd, other: Ofd, maker: u32) {
         self.forget_old();
         for (end, peer) in [(one, other), (other, one)] {
-            self.ends.insert(end, End { peer: Some(peer), maker, writers: Vec::new() });
+            self.ends.insert(end, End::new(maker, Some(peer)));
         }
         self.last = None;
     }
@@ -43,7 +58,31 @@ impl Channels {
     /// A task listens on a socket.
     pub(crate) fn listens(&mut self, socket: Ofd, maker: u32) {
         self.forget_old();
-        self.ends.entry(socket).or_insert(End { peer: None, maker, writers: Vec::new() });
+        self.ends.entry(socket).or_insert_with(|| End::new(maker, None));
+    }
+
+    /// A socket got an address.
+    pub(crate) fn binds(&mut self, socket: Ofd, path: &str) {
+        if self.bound.len() >= MOST_BOUND {
+            self.bound.retain(|_, socket| self.ends.contains_key(socket));
+        }
+        if self.bound.len() < MOST_BOUND {
+            self.bound.insert(path.into(), socket);
+        }
+    }
+
+    /// A maker connected to the socket with an address.
+    pub(crate) fn asked(&mut self, source: u32, path: &str, ts: i64) {
+        let socket = self.bound.get(path).filter(|&&(of, _)| of == source);
+        if let Some(end) = socket.and_then(|socket| self.ends.get_mut(socket)) {
+            end.requests.push(ts);
+        }
+    }
+
+    /// When the maker connected whose connection was accepted as the one with a number: they wait in
+    /// order (`unix_stream_connect` in net/unix/af_unix.c).
+    pub(crate) fn request(&self, (socket, number): Request) -> Option<i64> {
+        self.ends.get(&socket)?.requests.get(number as usize).copied()
     }
 
     /// A task wrote to what may be an end.
@@ -98,6 +137,18 @@ mod tests {
         assert_eq!(channels.writers((1, 10)), Some((&[8, 9][..], 7)));
         assert_eq!(channels.writers((1, 11)), Some((&[][..], 7)));
         assert_eq!(channels.writers((1, 12)), None);
+    }
+
+    #[test]
+    fn connections_are_accepted_in_order() {
+        let mut channels = Channels::default();
+        channels.binds((1, 5), "/tmp/listener");
+        channels.listens((1, 5), 7);
+        channels.asked(1, "/tmp/listener", 100);
+        channels.asked(1, "/tmp/listener", 200);
+        channels.asked(2, "/tmp/listener", 300);
+        let times = [0, 1, 2].map(|number| channels.request(((1, 5), number)));
+        assert_eq!(times, [Some(100), Some(200), None]);
     }
 
     #[test]

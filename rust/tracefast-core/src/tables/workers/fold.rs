@@ -5,21 +5,23 @@ use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
-use crate::linux::clone::Kind as Birth;
 use crate::linux::waits::{Giver, Time, spent};
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
+use crate::tables::memory::Memory;
+use crate::tables::memory::fold::MemoryColumns;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds;
-use crate::tables::process_tracking::launcher::{StartMethod, WorkerRole};
+use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::batches::messages::{self, Messages};
-use crate::tables::workers::channels::{Channels, Ofd};
-use crate::tables::workers::life::{Life, Ready};
+use crate::tables::workers::channels::{Channels, Ofd, Request};
+use crate::tables::workers::growth::is_write_to_protected;
+use crate::tables::workers::life::Life;
 use crate::tables::workers::program;
 use crate::tables::workers::retired::{Kin, Retired};
 use crate::tables::workers::shared_reads::SharedReads;
@@ -47,29 +49,47 @@ pub struct Workers {
     /// By task, the first task of its process.
     owners: Vec<u32>,
     /// By first task, what live processes do; none of those that the log did not see made.
-    lives: Vec<Option<Box<Life>>>,
+    pub(crate) lives: Vec<Option<Box<Life>>>,
     /// By first task, the live children.
-    children: HashMap<u32, Vec<u32>>,
-    channels: Channels,
+    pub(crate) children: HashMap<u32, Vec<u32>>,
+    pub(crate) channels: Channels,
     /// Forms of programs.
     forms: Names,
-    /// By first task of a server that forks, its maker.
-    servers: HashMap<u32, u32>,
-    kins: HashMap<Kin, Family>,
+    /// By first task, servers that fork.
+    pub(crate) servers: HashMap<u32, Server>,
+    pub(crate) kins: HashMap<Kin, Family>,
     pub(crate) retired: Vec<Retired>,
     pub(crate) reads: HashMap<Kin, SharedReads>,
     pub(crate) messages: Messages,
+    memory: Memory,
+    /// Only pools and starts are wanted.
+    starts_only: bool,
     /// By source.
     pub(crate) logs: HashMap<u32, Log>,
 }
 
+/// A server that forks workers for its maker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Server {
+    pub(crate) maker: u32,
+    /// The last connection that it accepted: for each it forks one worker.
+    request: Option<Request>,
+}
+
+impl Server {
+    fn accepts(&mut self, socket: Ofd) {
+        let next = self.request.filter(|&(of, _)| of == socket).map_or(0, |(_, number)| number + 1);
+        self.request = Some((socket, next));
+    }
+}
+
 /// What is known of processes with one maker that were started in one way.
 #[derive(Debug, Clone, Copy, Default)]
-struct Family {
+pub(crate) struct Family {
     /// The latest end of one of them.
-    last: Packed<i64>,
+    pub(crate) last: Packed<i64>,
     /// Two of them lived at one time.
-    together: bool,
+    pub(crate) together: bool,
 }
 
 /// What is known about one log.
@@ -80,17 +100,8 @@ pub(crate) struct Log {
     /// It has times, and durations of calls.
     pub(crate) times: bool,
     pub(crate) durations: bool,
-}
-
-/// The jobs of a process.
-struct Jobs {
-    /// When it was ready for the first one.
-    ready: Option<Ready>,
-    count: Option<u64>,
-    /// They are jobs beyond doubt.
-    sure: bool,
-    /// From whom it reads besides.
-    reads_from: Vec<u32>,
+    /// It has page faults.
+    pub(crate) faults: bool,
 }
 
 event_columns! {
@@ -109,7 +120,8 @@ event_columns! {
     }
 }
 
-type Columns<'a> = (TaskColumns<'a>, WorkerColumns<'a>);
+/// The columns that show which processes are workers.
+pub(crate) type CallColumns<'a> = (TaskColumns<'a>, WorkerColumns<'a>);
 
 /// A call of a task.
 #[derive(Clone, Copy)]
@@ -127,7 +139,7 @@ struct At {
 impl Workers {
     /// The first task of a task's process, as far as the log has shown it by now.
     #[inline]
-    fn owner(&mut self, task: u32) -> u32 {
+    pub(crate) fn owner(&mut self, task: u32) -> u32 {
         match self.owners.get(task as usize) {
             Some(&owner) if owner != NOBODY => owner,
             _ => self.find_owner(task),
@@ -180,11 +192,13 @@ impl Workers {
         };
         let maker = self.owner(birth.parent);
         self.children.entry(maker).or_default().push(task);
-        let served = self.servers.contains_key(&maker);
+        let server = self.servers.get(&maker).copied();
         let life = self.life(task);
-        life.prepared |= served && life.program.is_none();
+        if let Some(server) = server.filter(|_| life.program.is_none()) {
+            (life.prepared, life.request) = (true, server.request);
+        }
         if let Some((Some(WorkerRole::ForkServer), _)) = life.program {
-            self.servers.insert(task, maker);
+            self.servers.insert(task, Server { maker, request: None });
         }
     }
 
@@ -197,7 +211,7 @@ impl Workers {
     }
 
     #[inline]
-    fn call(&mut self, columns: &mut Columns<'_>, at: &At) {
+    fn call(&mut self, columns: &mut CallColumns<'_>, at: &At) {
         let (tasks, own) = columns;
         let ofd = |which: usize| -> Option<Ofd> { Some((at.source, own.ofd[which].get(at.row)?)) };
         let ret = tasks.ret.get(at.row);
@@ -213,6 +227,35 @@ impl Workers {
                     self.channels.written(ofd, at.task);
                 }
             }
+            Act::Bind if ret == Some(0) => {
+                if let (Some(ofd), Some(path)) = (ofd(0), tasks.path.get(at.row)) {
+                    self.channels.binds(ofd, path);
+                }
+            }
+            Act::Listen if ret == Some(0) => {
+                if let Some(ofd) = ofd(0) {
+                    self.channels.listens(ofd, at.task);
+                }
+            }
+            Act::Connect if ret == Some(0) && self.has_server(at.owner) => {
+                if let (Some(path), Some(ts)) = (tasks.path.get(at.row), at.ts) {
+                    self.channels.asked(at.source, path, ts);
+                }
+            }
+            Act::Accept if ret.is_some_and(|fd| fd >= 0) => {
+                if let Some(server) = self.servers.get_mut(&at.owner)
+                    && let Some(socket) = ofd(1)
+                {
+                    server.accepts(socket);
+                }
+            }
+            // Before it accepts the next connection.
+            Act::Fork if self.servers.contains_key(&at.owner) => {
+                if let Some(child) = tasks.child.get(at.row) {
+                    let child = self.tracker.number(at.source, child);
+                    self.owner(child);
+                }
+            }
             Act::Exec if ret == Some(0) => {
                 let path = tasks.path.get(at.row).unwrap_or_default();
                 let args = tasks.args.get(at.row).unwrap_or_default();
@@ -220,15 +263,14 @@ impl Workers {
             }
             _ => {}
         }
-        if at.meaning.listens
-            && ret == Some(0)
-            && let Some(ofd) = ofd(0)
-        {
-            self.channels.listens(ofd, at.task);
-        }
         if let Some(Some(_)) = self.lives.get(at.owner as usize) {
             self.lived(columns, at);
         }
+    }
+
+    /// Whether a process started a server that forks for it.
+    fn has_server(&self, maker: u32) -> bool {
+        self.servers.values().any(|server| server.maker == maker)
     }
 
     /// A task of a process started a program.
@@ -241,7 +283,7 @@ impl Workers {
             && let Some(birth) = birth
         {
             let maker = self.owner(birth.parent);
-            self.servers.insert(owner, maker);
+            self.servers.insert(owner, Server { maker, request: None });
         }
         if let Some(Some(life)) = self.lives.get_mut(owner as usize) {
             life.starts(role, form);
@@ -249,13 +291,13 @@ impl Workers {
     }
 
     /// A call of a process that may be a worker.
-    fn lived(&mut self, (tasks, own): &mut Columns<'_>, at: &At) {
+    fn lived(&mut self, (tasks, own): &mut CallColumns<'_>, at: &At) {
         let Some(Some(life)) = self.lives.get_mut(at.owner as usize) else { return };
         life.calls += 1;
         let end = at.ts.map(|ts| ts.saturating_add(at.dur.unwrap_or(0)));
         life.last = life.last.max(end.unwrap_or(self.tracker.row as i64));
         life.bits |= at.meaning.bit;
-        life.listens |= at.meaning.listens;
+        life.listens |= at.meaning.act == Act::Listen;
         let first = at.task == at.owner;
         let act = at.meaning.act;
         let path = tasks.path.get(at.row);
@@ -304,6 +346,9 @@ impl Workers {
                 life.wait_ns = life.wait_ns.saturating_add(at.dur.unwrap_or(0));
             }
         }
+        if self.starts_only {
+            return;
+        }
         let Some(path) = path else {
             if bytes > 0 && giver == Giver::Storage && takes(act) {
                 life.reads(own.file.get(at.row), None, own.offset.get(at.row), bytes);
@@ -331,133 +376,6 @@ impl Workers {
         {
             life.reads(own.file.get(at.row), Some(path), own.offset.get(at.row), bytes);
         }
-    }
-
-    /// A task ended: with the first one, its process.
-    fn ended(&mut self, task: u32) {
-        if self.owner(task) == task {
-            self.retire(task);
-        }
-    }
-
-    /// What is kept of a process that ended, or lives at the end of the log.
-    fn retire(&mut self, task: u32) {
-        let Some(mut life) = self.lives.get_mut(task as usize).and_then(Option::take) else {
-            return;
-        };
-        let Some(known) = self.tracker.tasks.get(task as usize) else { return };
-        let Some(birth) = known.birth else { return };
-        let log = self.logs.get(&known.source).copied().unwrap_or_default();
-        let kind = kinds::kind(&self.tracker.tasks, known);
-        let from = if log.times { birth.ts.get().or(known.ts_start.get()) } else { None };
-        let from = from.unwrap_or(if log.times { life.last } else { birth.row as i64 });
-        let to = match &known.end {
-            Some(end) if log.times => end.ts.get().unwrap_or(life.last),
-            Some(end) => end.row as i64,
-            // Its parent knows of its end, and the log does not show when it was.
-            None if known.reported.is_some() => life.last,
-            None if log.times => log.last,
-            None => self.tracker.row as i64,
-        };
-        let parent = self.owner(birth.parent);
-        if let Some(siblings) = self.children.get_mut(&parent) {
-            siblings.retain(|&sibling| sibling != task);
-            if siblings.is_empty() {
-                self.children.remove(&parent);
-            }
-        }
-        let Some(kin) = self.kin(parent, &life, kind) else { return };
-        // Of children that were not traced the log shows nothing.
-        if life.calls == 0 {
-            return;
-        }
-        let Jobs { ready, count: jobs, sure, reads_from } = self.jobs(&life, kin.maker);
-        let alive = self.children.get(&parent).is_some_and(|siblings| {
-            siblings.iter().any(|&sibling| self.is_kin(parent, sibling, kin, to))
-        });
-        let family = self.kins.entry(kin).or_default();
-        family.together |= alive || family.last.get().is_some_and(|last| last > from);
-        family.last.raise(to);
-        let shown =
-            matches!(kin.method, StartMethod::Spawn | StartMethod::Forkserver) || ready.is_some();
-        if !(shown || family.together) {
-            return;
-        }
-        let wait_ns = if log.durations { Some(life.wait_ns) } else { None };
-        self.retired.push(Retired {
-            task,
-            kin,
-            from,
-            to,
-            ready,
-            jobs,
-            sure,
-            bits: life.bits,
-            listens: life.listens,
-            reads_from,
-            wait_ns: wait_ns.into(),
-            files: u32::try_from(life.files.len()).unwrap_or(u32::MAX),
-            read_bytes: life.read_bytes,
-            shm_bytes: life.shm_bytes,
-        });
-        let reads = self.reads.entry(kin).or_default();
-        for (file, mut read) in life.files.drain() {
-            let ranges = read.ranges.merged();
-            if !ranges.is_empty() {
-                reads.add(task, file, read.path, ranges);
-            }
-        }
-    }
-
-    /// With whom a process may be in a pool.
-    fn kin(&self, parent: u32, life: &Life, kind: Option<Birth>) -> Option<Kin> {
-        let server = self.servers.get(&parent).copied();
-        let (maker, method, form) = match life.program {
-            Some((Some(role), _)) if role.is_worker() => (parent, StartMethod::Spawn, 0),
-            Some((Some(role), _)) if role.is_helper() => return None,
-            Some((_, form)) => (parent, StartMethod::Exec, form),
-            None => match server {
-                Some(maker) => (maker, StartMethod::Forkserver, 0),
-                None if matches!(kind, Some(Birth::Fork) | None) => (parent, StartMethod::Fork, 0),
-                None => return None,
-            },
-        };
-        Some(Kin { maker, method, form })
-    }
-
-    /// Whether a live process is of one kin, and was made before a time.
-    fn is_kin(&self, parent: u32, sibling: u32, kin: Kin, before: i64) -> bool {
-        let Some(Some(life)) = self.lives.get(sibling as usize) else { return false };
-        let Some(task) = self.tracker.tasks.get(sibling as usize) else { return false };
-        let kind = kinds::kind(&self.tracker.tasks, task);
-        let born = task.birth.map(|birth| birth.ts.get().unwrap_or(birth.row as i64));
-        self.kin(parent, life, kind) == Some(kin) && born.is_some_and(|born| born < before)
-    }
-
-    /// When a process was ready for its first job, how many it got, and from whom else it reads.
-    fn jobs(&mut self, life: &Life, maker: u32) -> Jobs {
-        let mut others = Vec::new();
-        let mut given = Vec::new();
-        for channel in &life.channels {
-            let Some((writers, made_by)) = self.channels.writers(channel.ofd) else { continue };
-            let writers: Vec<u32> = writers.to_vec();
-            let mut owners: Vec<u32> = writers.iter().map(|&writer| self.owner(writer)).collect();
-            owners.sort_unstable();
-            owners.dedup();
-            // Nothing was written to what nobody has written to yet, or ever: then its maker would.
-            let by_maker = owners.is_empty() && self.owner(made_by) == maker;
-            if by_maker || owners.contains(&maker) {
-                given.push(channel);
-            } else {
-                others.extend(owners);
-            }
-        }
-        let given = if life.prepared { given.get(1..).unwrap_or_default() } else { &given[..] };
-        let first = given.iter().map(|channel| channel.ready).chain(life.semaphore);
-        let ready = first.min_by_key(|ready| (ready.ts.is_none(), ready.ts.get(), ready.calls));
-        let count = given.iter().map(|channel| channel.messages).sum();
-        let sure = given.iter().any(|channel| channel.sure && channel.messages > 0);
-        Jobs { ready, count: ready.map(|_| count), sure, reads_from: others }
     }
 }
 
@@ -487,14 +405,50 @@ fn is_shared_memory(path: &str) -> bool {
 }
 
 impl RowFold for Workers {
-    type Columns<'a> = Columns<'a>;
+    type Columns<'a> = (CallColumns<'a>, MemoryColumns<'a>);
 
     fn empty(&self) -> Self {
-        Self::default()
+        Self { starts_only: self.starts_only, ..Self::default() }
     }
 
     #[inline]
-    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
+    fn row(&mut self, (columns, memory): &mut Self::Columns<'_>, row: usize) {
+        self.event(columns, row);
+        self.memory.row(memory, row);
+        if !self.memory.rows.is_empty() {
+            self.grows(columns, row);
+        }
+    }
+
+    /// The table, in order of source, pool, round and start.
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        self.finish();
+        table::build(&self)
+    }
+}
+
+impl Workers {
+    /// A fold that only finds workers, and when they were ready: see [`starts`](table::starts).
+    pub(crate) fn starts_only() -> Self {
+        Self { starts_only: true, ..Self::default() }
+    }
+
+    /// All rows are in.
+    pub(crate) fn finish(&mut self) {
+        for task in 0..self.lives.len() as u32 {
+            // The log may have shown by now whose thread it is.
+            let owner = self.owner(task);
+            if owner != task {
+                continue;
+            }
+            self.retire(task);
+        }
+        self.tracker.finish();
+    }
+
+    /// Adds one row, but for what it says about memory.
+    #[inline]
+    pub(crate) fn event(&mut self, columns: &mut CallColumns<'_>, row: usize) {
         let found = self.tracker.row(&mut columns.0, row);
         let Some(TaskRow { task, kind, .. }) = found else { return };
         let Some(source) = self.tracker.tasks.get(task as usize).map(|task| task.source) else {
@@ -517,7 +471,7 @@ impl RowFold for Workers {
                 let at = At { row, task, owner, source, ts, dur, meaning };
                 self.call(columns, &at);
                 // Without times nobody can say who waited.
-                if let Some(ts) = ts {
+                if let Some(ts) = ts.filter(|_| !self.starts_only) {
                     let tracker = &self.tracker;
                     let call = messages::Call { tracker, row, task, source, ts, dur, meaning };
                     self.messages.call((&columns.0, &mut columns.1), &call);
@@ -544,6 +498,10 @@ impl RowFold for Workers {
                 if let Some(path) = path {
                     self.starts((task, owner), &path, "");
                 }
+                let meaning = columns.1.meaning.get(row, Meaning::from_name);
+                if meaning.is_some_and(|meaning| meaning.faults) {
+                    self.faults(source, owner, columns.0.args.get(row).unwrap_or_default());
+                }
                 if ended {
                     self.ended(task);
                 }
@@ -552,22 +510,30 @@ impl RowFold for Workers {
         }
     }
 
-    /// The table, in order of source, pool, round and start.
-    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        for task in 0..self.lives.len() as u32 {
-            // The log may have shown by now whose thread it is.
-            let owner = self.owner(task);
-            if owner != task {
-                continue;
+    /// A row changed the memory of processes.
+    fn grows(&mut self, columns: &mut CallColumns<'_>, row: usize) {
+        let source = self.tracker.source(&mut columns.0, row);
+        for at in 0..self.memory.rows.len() {
+            let Some(&change) = self.memory.rows.get(at) else { break };
+            let number = self.tracker.number(source, change.task);
+            let owner = self.owner(number);
+            if let Some(Some(life)) = self.lives.get_mut(owner as usize) {
+                life.growth.shows(&change);
             }
-            self.retire(task);
         }
-        self.tracker.finish();
-        table::build(&self)
+        self.memory.rows.clear();
     }
-}
 
-impl Workers {
+    /// A process had a page fault.
+    fn faults(&mut self, source: u32, owner: u32, args: &str) {
+        self.logs.entry(source).or_default().faults = true;
+        if let Some(Some(life)) = self.lives.get_mut(owner as usize)
+            && is_write_to_protected(args)
+        {
+            life.growth.write_faults += 1;
+        }
+    }
+
     /// A call of a task that no call has made so far.
     fn newcomer(&mut self, task: u32) {
         let life = self.life(task);

@@ -4,7 +4,8 @@ use crate::hash::HashMap;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::ranges::Ranges;
-use crate::tables::workers::channels::Ofd;
+use crate::tables::workers::channels::{Ofd, Request};
+use crate::tables::workers::growth::Growth;
 
 use crate::text::escape::unescape_raw;
 
@@ -19,6 +20,8 @@ pub(crate) struct Ready {
     pub(crate) modules: u32,
     pub(crate) module_bytes: i64,
     pub(crate) module_ns: i64,
+    /// Its anonymous memory.
+    pub(crate) anon: Packed<i64>,
 }
 
 /// A pipe or socket from which a process takes.
@@ -28,6 +31,8 @@ pub(crate) struct Channel {
     /// When it first waited for it.
     pub(crate) ready: Ready,
     pub(crate) messages: u64,
+    /// Its messages are connections.
+    pub(crate) accepts: bool,
     /// Its messages are jobs beyond doubt: they have lengths, or are connections.
     pub(crate) sure: bool,
     /// Bytes of the message that are still to come.
@@ -49,6 +54,8 @@ pub(crate) struct Life {
     /// It gets all it needs through its first pipe, before any job: it was spawned, or a server
     /// forked it.
     pub(crate) prepared: bool,
+    /// The connection by which a server was asked for it.
+    pub(crate) request: Option<Request>,
     pub(crate) calls: u64,
     /// The latest end of one, or its row in a log without times.
     pub(crate) last: i64,
@@ -69,6 +76,7 @@ pub(crate) struct Life {
     pub(crate) files: HashMap<u64, FileRead>,
     pub(crate) read_bytes: i64,
     pub(crate) shm_bytes: i64,
+    pub(crate) growth: Growth,
 }
 
 impl Life {
@@ -80,6 +88,7 @@ impl Life {
             calls: self.calls,
             last: self.last,
             wait_ns: self.wait_ns,
+            growth: Growth::of_program(),
             ..Self::default()
         };
     }
@@ -91,6 +100,7 @@ impl Life {
             modules: u32::try_from(self.modules.len()).unwrap_or(u32::MAX),
             module_bytes: self.module_bytes,
             module_ns: self.module_ns,
+            anon: self.growth.now,
         }
     }
 
@@ -116,7 +126,14 @@ impl Life {
             return None;
         }
         let ready = self.watching.unwrap_or_else(|| self.ready(ts));
-        self.channels.push(Channel { ofd, ready, messages: 0, sure: false, left: 0 });
+        self.channels.push(Channel {
+            ofd,
+            ready,
+            messages: 0,
+            accepts: false,
+            sure: false,
+            left: 0,
+        });
         self.channels.last_mut()
     }
 
@@ -168,6 +185,7 @@ impl Life {
         self.listens |= thread.listens;
         self.read_bytes = self.read_bytes.saturating_add(thread.read_bytes);
         self.shm_bytes = self.shm_bytes.saturating_add(thread.shm_bytes);
+        self.growth.write_faults += thread.growth.write_faults;
         for (file, mut read) in thread.files.drain() {
             match self.files.get_mut(&file) {
                 Some(known) => known.ranges.absorb(&mut read.ranges, 0),
@@ -180,7 +198,7 @@ impl Life {
 impl Channel {
     /// A connection was accepted.
     pub(crate) fn accepted(&mut self) {
-        (self.sure, self.messages) = (true, self.messages + 1);
+        (self.accepts, self.sure, self.messages) = (true, true, self.messages + 1);
     }
 
     /// Bytes were taken; `args` are those of the call.

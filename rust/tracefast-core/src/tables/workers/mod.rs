@@ -2,19 +2,20 @@
 //!
 //! [`Workers`] folds batches of events in order. [`program`] says which programs are
 //! the same, [`channels`] who writes to what others read, [`life`] what one live process does, and
-//! [`shared_reads`] what several of one pool read,
+//! [`shared_reads`] what several of one pool read, [`growth`] how their memory grew,
 //! [`batches`] which messages came from them. When a process ends, only what its row needs is
 //! kept, and nothing of processes that can be no worker. At the end [`pools`] finds the pools.
 
 mod batches;
 mod channels;
-mod fold;
+pub(crate) mod fold;
+mod growth;
 mod life;
 mod pools;
 mod program;
 mod retired;
 mod shared_reads;
-mod table;
+pub(crate) mod table;
 mod word_classes;
 
 pub use fold::Workers;

@@ -55,13 +55,15 @@ fn workers(all: &[Retired], kin: Kin, mut found: Vec<usize>) -> Vec<usize> {
             found.retain(|at| gets_jobs(at) || !all[*at].listens);
             found
         }
-        StartMethod::Fork if found.iter().any(gets_jobs) => {
-            found.retain(gets_jobs);
-            // One child that reads what its maker writes is no pool, unless what it reads are jobs.
-            let sure = found.iter().any(|&at| all[at].sure);
-            if sure { found } else { together(all, found) }
-        }
         StartMethod::Fork => {
+            let getting: Vec<usize> = found.iter().copied().filter(gets_jobs).collect();
+            // One child that reads what its maker writes is no pool, unless what it reads are jobs.
+            let sure = getting.iter().any(|&at| all[at].sure);
+            let known = if sure { getting } else { together(all, getting) };
+            if !known.is_empty() {
+                return known;
+            }
+            // The log may lack the calls that take jobs.
             found.retain(|&at| !all[at].listens);
             together(all, alike(all, found))
         }
@@ -162,6 +164,7 @@ fn rounds(all: &[Retired], workers: Vec<usize>) -> Vec<(usize, u32)> {
 mod tests {
     use super::*;
     use crate::tables::packed::Packed;
+    use crate::tables::workers::growth::Growth;
     use crate::tables::workers::life::Ready;
 
     fn one(task: u32, method: StartMethod, from: i64, to: i64) -> Retired {
@@ -170,8 +173,10 @@ mod tests {
             kin: Kin { maker: 0, method, form: 0 },
             from,
             to,
+            asked: Packed::default(),
             ready: None,
             jobs: None,
+            connections: 0,
             sure: false,
             bits: 0b111,
             listens: false,
@@ -180,6 +185,7 @@ mod tests {
             files: 0,
             read_bytes: 0,
             shm_bytes: 0,
+            growth: Growth::default(),
         }
     }
 
@@ -238,6 +244,16 @@ mod tests {
             one(2, StartMethod::Spawn, 1, 9),
         ];
         assert_eq!(found(&all), [[(2, 0)]]);
+    }
+
+    #[test]
+    fn a_log_without_reads_may_show_that_one_waits() {
+        let all = [
+            Retired { listens: true, ..one(1, StartMethod::Fork, 0, 10) },
+            Retired { ready: Some(Ready::default()), ..one(2, StartMethod::Fork, 1, 9) },
+            one(3, StartMethod::Fork, 2, 9),
+        ];
+        assert_eq!(found(&all), [[(2, 0), (3, 0)]]);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! What is kept of a process that ended, and may be a worker.
 
+use crate::linux::clone::Kind as Birth;
 use crate::tables::packed::Packed;
+use crate::tables::process_tracking::kinds;
 use crate::tables::process_tracking::launcher::StartMethod;
-use crate::tables::workers::life::Ready;
+use crate::tables::workers::fold::Workers;
+use crate::tables::workers::growth::Growth;
+use crate::tables::workers::life::{Life, Ready};
 
 /// Processes with the same maker that were started in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,10 +28,14 @@ pub(crate) struct Retired {
     /// times.
     pub(crate) from: i64,
     pub(crate) to: i64,
+    /// When its maker asked a server for it.
+    pub(crate) asked: Packed<i64>,
     /// When it was ready for its first job.
     pub(crate) ready: Option<Ready>,
     /// Messages from its maker, if it has a channel for them.
     pub(crate) jobs: Option<u64>,
+    /// Connections that it accepted.
+    pub(crate) connections: u64,
     /// What it got are jobs beyond doubt.
     pub(crate) sure: bool,
     pub(crate) bits: u64,
@@ -38,4 +46,155 @@ pub(crate) struct Retired {
     pub(crate) files: u32,
     pub(crate) read_bytes: i64,
     pub(crate) shm_bytes: i64,
+    pub(crate) growth: Growth,
+}
+
+/// The jobs of a process.
+struct Jobs {
+    /// When it was ready for the first one.
+    ready: Option<Ready>,
+    count: Option<u64>,
+    /// Of them, connections.
+    connections: u64,
+    /// They are jobs beyond doubt.
+    sure: bool,
+    /// From whom it reads besides.
+    reads_from: Vec<u32>,
+}
+
+impl Workers {
+    /// A task ended: with the first one, its process.
+    pub(crate) fn ended(&mut self, task: u32) {
+        if self.owner(task) == task {
+            self.retire(task);
+        }
+    }
+
+    /// What is kept of a process that ended, or lives at the end of the log.
+    pub(crate) fn retire(&mut self, task: u32) {
+        let Some(mut life) = self.lives.get_mut(task as usize).and_then(Option::take) else {
+            return;
+        };
+        let Some(known) = self.tracker.tasks.get(task as usize) else { return };
+        let Some(birth) = known.birth else { return };
+        let log = self.logs.get(&known.source).copied().unwrap_or_default();
+        let kind = kinds::kind(&self.tracker.tasks, known);
+        let asked = life.request.and_then(|request| self.channels.request(request));
+        let began = asked.or(birth.ts.get()).or(known.ts_start.get());
+        let from = began.filter(|_| log.times);
+        let from = from.unwrap_or(if log.times { life.last } else { birth.row as i64 });
+        let to = match &known.end {
+            Some(end) if log.times => end.ts.get().unwrap_or(life.last),
+            Some(end) => end.row as i64,
+            // Its parent knows of its end, and the log does not show when it was.
+            None if known.reported.is_some() => life.last,
+            None if log.times => log.last,
+            None => self.tracker.row as i64,
+        };
+        let parent = self.owner(birth.parent);
+        if let Some(siblings) = self.children.get_mut(&parent) {
+            siblings.retain(|&sibling| sibling != task);
+            if siblings.is_empty() {
+                self.children.remove(&parent);
+            }
+        }
+        let Some(kin) = self.kin(parent, &life, kind) else { return };
+        // Of children that were not traced the log shows nothing.
+        if life.calls == 0 {
+            return;
+        }
+        let Jobs { ready, count: jobs, connections, sure, reads_from } =
+            self.jobs(&life, kin.maker);
+        let alive = self.children.get(&parent).is_some_and(|siblings| {
+            siblings.iter().any(|&sibling| self.is_kin(parent, sibling, kin, to))
+        });
+        let family = self.kins.entry(kin).or_default();
+        family.together |= alive || family.last.get().is_some_and(|last| last > from);
+        family.last.raise(to);
+        let shown =
+            matches!(kin.method, StartMethod::Spawn | StartMethod::Forkserver) || ready.is_some();
+        if !(shown || family.together) {
+            return;
+        }
+        let wait_ns = if log.durations { Some(life.wait_ns) } else { None };
+        self.retired.push(Retired {
+            task,
+            kin,
+            from,
+            to,
+            asked: asked.into(),
+            ready,
+            jobs,
+            connections,
+            sure,
+            bits: life.bits,
+            listens: life.listens,
+            reads_from,
+            wait_ns: wait_ns.into(),
+            files: u32::try_from(life.files.len()).unwrap_or(u32::MAX),
+            read_bytes: life.read_bytes,
+            shm_bytes: life.shm_bytes,
+            growth: life.growth,
+        });
+        let reads = self.reads.entry(kin).or_default();
+        for (file, mut read) in life.files.drain() {
+            let ranges = read.ranges.merged();
+            if !ranges.is_empty() {
+                reads.add(task, file, read.path, ranges);
+            }
+        }
+    }
+
+    /// With whom a process may be in a pool.
+    fn kin(&self, parent: u32, life: &Life, kind: Option<Birth>) -> Option<Kin> {
+        let server = self.servers.get(&parent).map(|server| server.maker);
+        let (maker, method, form) = match life.program {
+            Some((Some(role), _)) if role.is_worker() => (parent, StartMethod::Spawn, 0),
+            Some((Some(role), _)) if role.is_helper() => return None,
+            Some((_, form)) => (parent, StartMethod::Exec, form),
+            None => match server {
+                Some(maker) => (maker, StartMethod::Forkserver, 0),
+                None if matches!(kind, Some(Birth::Fork) | None) => (parent, StartMethod::Fork, 0),
+                None => return None,
+            },
+        };
+        Some(Kin { maker, method, form })
+    }
+
+    /// Whether a live process is of one kin, and was made before a time.
+    fn is_kin(&self, parent: u32, sibling: u32, kin: Kin, before: i64) -> bool {
+        let Some(Some(life)) = self.lives.get(sibling as usize) else { return false };
+        let Some(task) = self.tracker.tasks.get(sibling as usize) else { return false };
+        let kind = kinds::kind(&self.tracker.tasks, task);
+        let born = task.birth.map(|birth| birth.ts.get().unwrap_or(birth.row as i64));
+        self.kin(parent, life, kind) == Some(kin) && born.is_some_and(|born| born < before)
+    }
+
+    /// When a process was ready for its first job, how many it got, and from whom else it reads.
+    fn jobs(&mut self, life: &Life, maker: u32) -> Jobs {
+        let mut others = Vec::new();
+        let mut given = Vec::new();
+        for channel in &life.channels {
+            let Some((writers, made_by)) = self.channels.writers(channel.ofd) else { continue };
+            let writers: Vec<u32> = writers.to_vec();
+            let mut owners: Vec<u32> = writers.iter().map(|&writer| self.owner(writer)).collect();
+            owners.sort_unstable();
+            owners.dedup();
+            // Nothing was written to what nobody has written to yet, or ever: then its maker would.
+            let by_maker = owners.is_empty() && self.owner(made_by) == maker;
+            if by_maker || owners.contains(&maker) {
+                given.push(channel);
+            } else {
+                others.extend(owners);
+            }
+        }
+        let given = if life.prepared { given.get(1..).unwrap_or_default() } else { &given[..] };
+        let first = given.iter().map(|channel| channel.ready).chain(life.semaphore);
+        let ready = first.min_by_key(|ready| (ready.ts.is_none(), ready.ts.get(), ready.calls));
+        let count = given.iter().map(|channel| channel.messages).sum();
+        let accepted = given.iter().filter(|channel| channel.accepts);
+        let connections = accepted.map(|channel| channel.messages).sum();
+        let sure = given.iter().any(|channel| channel.sure && channel.messages > 0);
+        Jobs { ready, count: ready.map(|_| count), connections, sure, reads_from: others }
+    }
 }

@@ -8,7 +8,9 @@ use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
 use crate::linux::child_status::Outcome;
+use crate::tables::packed::Packed;
 use crate::tables::process_tracking::group::{self, Process};
+use crate::tables::process_tracking::launcher::StartMethod;
 use crate::tables::process_tracking::outcome;
 use crate::tables::process_tracking::programs::Programs;
 use crate::tables::process_tracking::task::Task;
@@ -63,6 +65,8 @@ struct Row<'a> {
     ts_start: Option<i64>,
     ts_end: Option<i64>,
     outcome: Option<Outcome>,
+    /// Its jobs are connections: those of a server, to whose workers its other messages are orders.
+    serves: bool,
     read_shared: i64,
     read_again: i64,
     /// What its maker had from it, in order of time.
@@ -78,8 +82,7 @@ impl Row<'_> {
     }
 
     fn start_ns(&self) -> Option<i64> {
-        let birth = self.task?.birth?.ts.get()?;
-        Some(self.worker.ready?.ts.get()?.saturating_sub(birth).max(0))
+        start_ns(self.worker, self.task?)
     }
 }
 
@@ -93,6 +96,42 @@ fn numbered(fold: &Workers, is_shell: impl Fn(u32) -> bool) -> Vec<(u32, Pool)> 
         (*count - 1, pool)
     });
     numbered.collect()
+}
+
+/// A worker: how it was started, and how long it took until it was ready for its first job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    pub(crate) method: StartMethod,
+    pub(crate) ns: Option<i64>,
+}
+
+/// The workers, by the number of their source and their task.
+pub(crate) fn starts(fold: &Workers) -> HashMap<(u32, u32), Start> {
+    let tasks = &fold.tracker.tasks;
+    let processes = group::processes(tasks);
+    let by_task = group::processes_by_task(tasks, &processes);
+    let programs = Programs::new(tasks, &processes);
+    let image = |task| image(&programs, &by_task, task);
+    let pools = pools(&fold.retired, |task| image(task).is_some_and(is_shell));
+    let workers = pools.iter().flat_map(|pool| &pool.workers);
+    let found = workers.filter_map(|&(at, _)| {
+        let worker = fold.retired.get(at)?;
+        let task = tasks.get(worker.task as usize)?;
+        let start = Start { method: worker.kin.method, ns: start_ns(worker, task) };
+        Some(((task.source, task.id), start))
+    });
+    found.collect()
+}
+
+/// From the call that made a worker, or asked a server for it, until it was ready for its first job.
+fn start_ns(worker: &Retired, task: &Task) -> Option<i64> {
+    let from = worker.asked.get().or_else(|| task.birth?.ts.get())?;
+    Some(worker.ready?.ts.get()?.saturating_sub(from).max(0))
+}
+
+/// The last program of a task's process.
+fn image<'a>(programs: &Programs<'a>, by_task: &[Packed<u32>], task: u32) -> Option<&'a str> {
+    programs.last(by_task.get(task as usize)?.get()? as usize)?.path.as_deref()
 }
 
 /// The table, in order of source, pool, round and start.
@@ -109,12 +148,14 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
             batches.entry(giver).or_default().push(batch);
         }
     }
-    let image =
-        |task: u32| programs.last(by_task.get(task as usize)?.get()? as usize)?.path.as_deref();
+    let image = |task| image(&programs, &by_task, task);
     for (number, pool) in numbered(fold, |task| image(task).is_some_and(is_shell)) {
         let reads = fold.reads.get(&pool.kin);
         let read_again = reads.map_or(0, SharedReads::again);
         let mut folders = reads.map(SharedReads::folders).unwrap_or_default();
+        let accepts =
+            |&(at, _): &(usize, u32)| fold.retired.get(at).is_some_and(|one| one.connections > 0);
+        let serves = pool.workers.iter().any(accepts);
         for &(at, round) in &pool.workers {
             let Some(worker) = fold.retired.get(at) else { continue };
             let number_of = process(worker.task);
@@ -135,6 +176,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
                 ts_start: starts.min(),
                 ts_end: known.and_then(|process| outcome::end(tasks, process)),
                 outcome: known.and_then(|process| outcome::outcome(tasks, process)),
+                serves,
                 read_shared: reads.map_or(0, |reads| reads.shared(worker.task)),
                 read_again,
                 batches: from_it,
@@ -163,7 +205,9 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         table.uint64("start_calls", |row| row.worker.ready.map(|ready| ready.calls));
         table.uint32("modules", |row| row.worker.ready.map(|ready| ready.modules));
         table.int64("module_bytes", |row| row.worker.ready.map(|ready| ready.module_bytes));
-        table.uint64("jobs", |row| row.worker.jobs);
+        table.uint64("jobs", |row| {
+            if row.serves { Some(row.worker.connections) } else { row.worker.jobs }
+        });
         table.int64("busy_ns", |row| {
             Some(row.lifetime()?.saturating_sub(row.worker.wait_ns.get()?).max(0))
         });
@@ -172,6 +216,17 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         table.int64("read_bytes", |row| Some(row.worker.read_bytes));
         table.int64("read_shared_bytes", |row| Some(row.read_shared));
         table.int64("shm_bytes", |row| Some(row.worker.shm_bytes));
+        let growth = |row: &Row<'_>| row.worker.growth.known();
+        table.int64("anon_start_bytes", |row| growth(row).map(|(_, start, _)| start));
+        table.int64("anon_peak_bytes", |row| growth(row).map(|(.., peak)| peak));
+        table.int64("anon_growth_bytes", |row| {
+            growth(row).map(|(_, start, peak)| peak.saturating_sub(start).max(0))
+        });
+        table.text("memory_from", |row| growth(row).map(|(from, ..)| from.text()));
+        table.uint64("cow_faults", |row| {
+            let log = fold.logs.get(&row.task?.source)?;
+            log.faults.then_some(row.worker.growth.write_faults)
+        });
         table.timestamp("ts_end", |row| row.ts_end);
         table.int32("exit_status", |row| match row.outcome {
             Some(Outcome::Status(status)) => Some(status),
@@ -183,6 +238,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         });
         // For the table of pools.
         table.int64("module_ns", |row| row.worker.ready.map(|ready| ready.module_ns));
+        table.int64("anon_ready_bytes", |row| row.worker.ready?.anon.get());
         table.int64("made_ns", |row| row.task?.birth?.dur.get());
         table.int64("read_again_bytes", |row| Some(row.read_again));
         let mut paths = ListBuilder::new(StringBuilder::new());

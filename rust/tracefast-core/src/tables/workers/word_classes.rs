@@ -10,8 +10,8 @@ pub(crate) struct Meaning {
     pub(crate) act: Act,
     /// What its time is spent on.
     pub(crate) time: CallTime,
-    /// It makes a socket that others connect to: listen(2).
-    pub(crate) listens: bool,
+    /// It is the event of a page fault.
+    pub(crate) faults: bool,
     /// One of 64 groups of calls, so that a set of them fits into a word.
     pub(crate) bit: u64,
 }
@@ -22,7 +22,7 @@ impl Meaning {
         Self {
             act: Act::from_name(name),
             time: CallTime::from_name(name),
-            listens: name == "listen",
+            faults: matches!(name, "page_fault_user" | "page_fault_kernel"),
             bit: 1 << (crate::hash::Hasher::default().hash_one(name) % 64),
         }
     }
