@@ -10,6 +10,9 @@ import column_lists
 import tracefast as tf
 from tracefast import _core
 from tracefast.analysis.waits import table as waits_table
+from tracefast.analysis.workers import batches as workers_batches
+from tracefast.analysis.workers import pools as workers_pools
+from tracefast.analysis.workers import table as workers_table
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
 from tracefast.scanning import event_schema
 
@@ -31,6 +34,9 @@ DECLARED = {
     "memory": [_core.Memory().schema],
     "syscalls": [_core.Syscalls().schema, _core.Syscalls(by="process").schema],
     "waits": [waits_table.SCHEMA],
+    "workers": [workers_table.SCHEMA],
+    "pools": [workers_pools.SCHEMA],
+    "batches": [workers_batches.SCHEMA],
 }
 
 

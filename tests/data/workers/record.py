@@ -22,7 +22,7 @@ PROGRAMS = [
     *((program, "fork") for program in ("resized", "killed", "manager", "nested", "alone")),
     ("processes", "spawn"),
     ("manager", "spawn"),
-    ("preload", "forkserver"),
+    *((program, "forkserver") for program in ("preload", "preload_all", "eager")),
     ("commands", "fork"),
 ]
 PATH = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin"

@@ -21,6 +21,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 WORKERS = 3
+# What workers of a pool import besides.
+IMPORTED = [
+    *("concurrent.futures", "json", "pathlib", "multiprocessing.pool", "multiprocessing.queues"),
+    *("multiprocessing.popen_forkserver", "multiprocessing.synchronize"),
+]
 MADE: list[tuple[int, float]] = []
 
 
@@ -127,15 +132,17 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912 - one case a
     context = mp.get_context(method)
     if program == "preload":
         context.set_forkserver_preload(["__main__", "decimal", "email.message"])
-    if method == "forkserver":
+    if program == "preload_all":
+        context.set_forkserver_preload(IMPORTED)
+    if method == "forkserver" and program != "eager":
         forkserver.ensure_running()
         # Let it import what it will, so that it answers at once.
         time.sleep(1)
     done: list[int] = []
     match program:
-        case "pool":
+        case "pool" | "preload_all":
             done = pool(context) + pool(context)
-        case "preload":
+        case "preload" | "eager":
             done = pool(context)
         case "resized":
             done = pool(context, maxtasksperchild=1)

@@ -15,7 +15,7 @@ from support.paths import DATA
 KNOWN = sorted(
     path.stem
     for path in (DATA / "workers").glob("*.json")
-    if json.loads(path.read_text()).get("jobs")
+    if {"made", "jobs"} <= {name for name, value in json.loads(path.read_text()).items() if value}
 )
 PROGRAM = """
 import json, os, sys, time

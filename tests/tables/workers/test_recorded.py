@@ -10,12 +10,16 @@ from support.folding import plain
 from support.paths import DATA
 from support.reference.workers import slow_workers
 
-LOGS = sorted(path.name.removesuffix(".strace.zst") for path in (DATA / "workers").glob("*.zst"))
+LOGS = sorted(
+    path.name.removesuffix(".strace.zst") for path in (DATA / "workers").glob("*.strace.zst")
+)
 # Of each: the method, and the workers of each round of each pool.
 POOLS = {
     **{f"pool_{method}": (method, [[3, 3]]) for method in ("fork", "spawn", "forkserver")},
     **{f"executor_{method}": (method, [[3]]) for method in ("fork", "spawn", "forkserver")},
     "preload_forkserver": ("forkserver", [[3]]),
+    "preload_all_forkserver": ("forkserver", [[3, 3]]),
+    "eager_forkserver": ("forkserver", [[3]]),
     "processes_spawn": ("spawn", [[3]]),
     "killed_fork": ("fork", [[3]]),
     "manager_fork": ("fork", [[3]]),
@@ -24,6 +28,10 @@ POOLS = {
     "alone_fork": ("fork", [[3]]),
     "xargs": ("exec", [[6]]),
     "make": ("exec", [[3]]),
+    "joblib_loky": ("spawn", [[2]]),
+    "joblib_multiprocessing": ("fork", [[2]]),
+    "gunicorn": ("fork", [[2]]),
+    "nginx": ("fork", [[2]]),
     "commands_fork": (None, []),
     "xargs_in_turn": (None, []),
     "shell": (None, []),
@@ -68,6 +76,34 @@ def test_what_the_program_knows(name):
         assert set(ready) <= set(table["pid"])
 
 
+@pytest.mark.parametrize("name", ["joblib_loky", "joblib_multiprocessing", "gunicorn", "nginx"])
+def test_pools_of_other_programs(name):
+    text = json.loads((DATA / "workers" / f"{name}.json").read_text())
+    table = tf.workers(events(name)).collect()
+    assert sorted(table["pid"]) == text["workers"]
+    done = dict(text["jobs"])
+    assert dict(table.select("pid", "jobs").iter_rows()) == {
+        pid: done.get(pid, 0) for pid in text["workers"]
+    }
+    assert table["start_ns"].null_count() == 0
+    assert table["exit_status"].to_list() == [0, 0]
+
+
+def test_growth_is_what_the_kernel_counted():
+    known = json.loads((DATA / "workers" / "grow_fork.json").read_text())["anon"]
+    table = tf.workers(tf.scan(DATA / "workers" / "grow_fork.ftrace.zst")).collect()
+    assert table["pid"].to_list() == [pid for pid, _, _ in known]
+    assert set(table["memory_from"]) == {"rss_stat"}
+    for number, (row, (_, before, after)) in enumerate(
+        zip(table.iter_rows(named=True), known, strict=True)
+    ):
+        assert row["anon_start_bytes"] == pytest.approx(before, rel=0.04)
+        assert row["anon_growth_bytes"] == pytest.approx(after - before, rel=0.04)
+        # It wrote to so many pages of its maker, and to some of the interpreter's own.
+        written = 2 * (number + 1) * 256
+        assert written <= row["cow_faults"] < written + 512
+
+
 def test_workers_of_a_pool_that_replaces_them():
     made, _, _ = known("resized_fork")
     table = tf.workers(events("resized_fork")).collect()
@@ -99,10 +135,30 @@ def test_preloaded_modules_cost_less():
     assert start["pool"]["saving_method"] == "preload"
 
 
-def test_savings_are_ranges_within_what_was_spent():
-    pool = tf.pools(events("pool_spawn")).collect().row(0, named=True)
-    assert pool["saving_method"] == "forkserver-preload"
+@pytest.mark.parametrize(
+    ("name", "method"), [("pool_spawn", "forkserver-preload"), ("pool_forkserver", "preload")]
+)
+def test_the_range_of_savings_holds_what_the_other_method_saves(name, method):
+    pool = tf.pools(events(name)).collect().row(0, named=True)
+    assert pool["saving_method"] == method
     assert 0 < pool["saving_low_ns"] <= pool["saving_high_ns"] < pool["start_sum_ns"]
+    # The same program with a server that has imported what the workers need.
+    other = tf.pools(events("preload_all_forkserver")).collect().row(0, named=True)
+    saved = pool["start_sum_ns"] - other["start_sum_ns"]
+    assert pool["saving_low_ns"] <= saved <= pool["saving_high_ns"]
+
+
+def test_memory_from_mappings():
+    table = tf.workers(events("pool_fork")).collect()
+    assert set(table["memory_from"]) == {"mappings"}
+    # They have what their maker had when it forked them.
+    maker = table["parent_pid"][0]
+    held = tf.memory(events("pool_fork")).filter(pid=maker).collect()
+    for ts, start in table.select("ts_start", "anon_start_bytes").iter_rows():
+        assert held.filter(pl.col("ts") <= ts)["anon_bytes"][-1] == start
+    assert table["cow_faults"].null_count() == 6
+    # A new program starts with nothing.
+    assert set(tf.workers(events("pool_spawn")).collect()["anon_start_bytes"]) == {0}
 
 
 @pytest.mark.parametrize("name", LOGS)

@@ -109,9 +109,9 @@ def workers(events: Events) -> pl.LazyFrame:
             Bytes of memory that processes share (``/dev/shm``, ``memfd_create``) which it mapped,
             read or wrote.
         `anon_start_bytes`, `anon_peak_bytes`, `anon_growth_bytes` : Int64
-            Anonymous memory, as in `tracefast.memory`: what it started with, which after a fork is
-            what it has of its maker, and after starting a program nothing; the most that it had;
-            and the difference. Null if the log does not show it.
+            Anonymous memory, as in `tracefast.memory`: what it started with (after a fork what it
+            has of its maker, after starting a program nothing), the most that it had, and the
+            difference. Null if the log does not show it.
         `memory_from` : String
             ``rss_stat``: what was resident, as the kernel counted it. ``mappings``: what was
             mapped, so what may have been resident; a fork's copies of its maker's pages are no

@@ -178,8 +178,8 @@ def _until_work(cases: Sequence[Case]) -> str:
     each = " each (median)" if len(times) > 1 else ""
     total = f", {duration(sum(times))} in total" if len(times) > 1 else ""
     return (
-        f" Until they waited for their first job, {plural(len(times), 'worker')} (start method {how})"
-        f" took {duration(_median(times))}{each}{total}."
+        f" Until they waited for their first job, {plural(len(times), 'worker')} (start method"
+        f" {how}) took {duration(_median(times))}{each}{total}."
     )
 
 

@@ -118,6 +118,7 @@ def _pool(
         *_labelled("starting", _starting(pool, workers), prose),
         *_labelled("time", _time(pool, workers), prose),
         *_labelled("reading", _reading(pool, workers), prose),
+        *_labelled("memory", _memory(workers), prose),
         *_labelled("batches", _waiting(batches), prose),
     ]
     late = _late(batches, width, top)
@@ -199,6 +200,29 @@ def _reading(pool: Row, workers: pl.DataFrame) -> str | None:
     shared = _whole(workers["shm_bytes"].sum())
     if shared:
         text += f"; {units.size(shared)} through shared memory"
+    return text
+
+
+def _memory(workers: pl.DataFrame) -> str | None:
+    """Say what the workers started with and how much they grew: once, and with each round."""
+    known = workers.drop_nulls("anon_growth_bytes")
+    if known.is_empty():
+        return None
+    start, growth = (_whole(known[f"anon_{name}_bytes"].median()) for name in ("start", "growth"))
+    counted = "resident" if known["memory_from"][0] == "rss_stat" else "mapped"
+    text = f"each starts with {units.size(start)} (median, {counted})"
+    text += f", grows by {units.size(growth)}" if growth else " and does not grow"
+    ready = pl.col("anon_ready_bytes") - pl.col("anon_start_bytes")
+    once = known.select(ready.clip(0).median()).item()
+    if once is not None and growth:
+        text += f", {units.size(min(_whole(once), growth))} of it before its first job"
+    rounds = known.group_by("round").agg(pl.median("anon_start_bytes").alias("start")).sort("round")
+    if rounds.height > 1:
+        more = _whole((rounds["start"][-1] - rounds["start"][0]) / (rounds.height - 1))
+        text += f"; each round starts with {units.size(more)} more" if more > 0 else ""
+        text += f"{' and' if more > 0 else '; each round'} grows again" if growth else ""
+    if known["cow_faults"].null_count() == 0:
+        text += f"; they copied up to {known['cow_faults'].sum():,} pages of their maker"
     return text
 
 

@@ -78,21 +78,21 @@ COLUMNS: Final = (
     columns(
         "anon_start_bytes anon_peak_bytes anon_growth_bytes",
         "Int64",
-        "Anonymous memory, as in `tracefast.memory`: what it started with, which after a fork is what"
-        " it has of its maker, and after starting a program nothing; the most that it had; and the"
+        "Anonymous memory, as in `tracefast.memory`: what it started with (after a fork what"
+        " it has of its maker, after starting a program nothing), the most that it had, and the"
         " difference. Null if the log does not show it.",
     ),
     columns(
         "memory_from",
         "String",
-        "``rss_stat``: what was resident, as the kernel counted it. ``mappings``: what was mapped, so"
-        " what may have been resident; a fork's copies of its maker's pages are no growth.",
+        "``rss_stat``: what was resident, as the kernel counted it. ``mappings``: what was mapped,"
+        " so what may have been resident; a fork's copies of its maker's pages are no growth.",
     ),
     columns(
         "cow_faults",
         "UInt64",
-        "Page faults on writes to pages that were there, but protected: most of them copies of pages"
-        " that it had shared with its maker (copy on write). Null if the log has no page faults"
+        "Page faults on writes to pages that were there, but protected: most of them copies of"
+        " pages that it had shared with its maker (copy on write). Null if the log has no page faults"
         " (``exceptions:page_fault_user`` of ftrace).",
     ),
     columns("ts_end", "Datetime", "Its last exit, as in `tracefast.processes`."),

@@ -39,8 +39,10 @@ impl End {
 #[derive(Debug, Default)]
 pub(crate) struct Channels {
     ends: HashMap<Ofd, End>,
-    /// By path, the last socket that was bound to it.
-    bound: HashMap<Box<str>, Ofd>,
+    /// By process and descriptor, addresses of sockets that do not listen yet.
+    bound: HashMap<(u32, i32), Box<str>>,
+    /// By address, the last socket that listens there.
+    listening: HashMap<Box<str>, Ofd>,
     /// The last end to which something was written, and by whom.
     last: Option<(Ofd, u32)>,
 }
@@ -56,24 +58,31 @@ impl Channels {
     }
 
     /// A task listens on a socket.
-    pub(crate) fn listens(&mut self, socket: Ofd, maker: u32) {
+    pub(crate) fn listens(&mut self, socket: Ofd, maker: u32, (process, fd): (u32, Option<i32>)) {
         self.forget_old();
+        if let Some(path) = fd.and_then(|fd| self.bound.remove(&(process, fd))) {
+            if self.listening.len() >= MOST_BOUND {
+                self.listening.retain(|_, socket| self.ends.contains_key(socket));
+            }
+            if self.listening.len() < MOST_BOUND {
+                self.listening.insert(path, socket);
+            }
+        }
         self.ends.entry(socket).or_insert_with(|| End::new(maker, None));
     }
 
-    /// A socket got an address.
-    pub(crate) fn binds(&mut self, socket: Ofd, path: &str) {
+    /// A socket of a process got an address.
+    pub(crate) fn binds(&mut self, process: u32, fd: i32, path: &str) {
+        // Those of datagrams never listen.
         if self.bound.len() >= MOST_BOUND {
-            self.bound.retain(|_, socket| self.ends.contains_key(socket));
+            self.bound.clear();
         }
-        if self.bound.len() < MOST_BOUND {
-            self.bound.insert(path.into(), socket);
-        }
+        self.bound.insert((process, fd), path.into());
     }
 
     /// A maker connected to the socket with an address.
     pub(crate) fn asked(&mut self, source: u32, path: &str, ts: i64) {
-        let socket = self.bound.get(path).filter(|&&(of, _)| of == source);
+        let socket = self.listening.get(path).filter(|&&(of, _)| of == source);
         if let Some(end) = socket.and_then(|socket| self.ends.get_mut(socket)) {
             end.requests.push(ts);
         }
@@ -142,8 +151,8 @@ mod tests {
     #[test]
     fn connections_are_accepted_in_order() {
         let mut channels = Channels::default();
-        channels.binds((1, 5), "/tmp/listener");
-        channels.listens((1, 5), 7);
+        channels.binds(7, 3, "/tmp/listener");
+        channels.listens((1, 5), 7, (7, Some(3)));
         channels.asked(1, "/tmp/listener", 100);
         channels.asked(1, "/tmp/listener", 200);
         channels.asked(2, "/tmp/listener", 300);

@@ -228,13 +228,14 @@ impl Workers {
                 }
             }
             Act::Bind if ret == Some(0) => {
-                if let (Some(ofd), Some(path)) = (ofd(0), tasks.path.get(at.row)) {
-                    self.channels.binds(ofd, path);
+                if let (Some(fd), Some(path)) = (own.fd.get(at.row), tasks.path.get(at.row)) {
+                    self.channels.binds(at.owner, fd, path);
                 }
             }
             Act::Listen if ret == Some(0) => {
                 if let Some(ofd) = ofd(0) {
-                    self.channels.listens(ofd, at.task);
+                    let own_fd = (at.owner, own.fd.get(at.row));
+                    self.channels.listens(ofd, at.task, own_fd);
                 }
             }
             Act::Connect if ret == Some(0) && self.has_server(at.owner) => {
