@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,11 +16,14 @@ from support.reference.calls import EXECS, FORKS, Row
 
 READS = {"read", "readv", "pread64", "preadv", "recvfrom", "recvmsg", "sendfile", "copy_file_range"}
 WRITES = {"write", "writev", "pwrite64", "sendto", "sendmsg"}
+ACCEPTS = {"accept", "accept4"}
 WATCHES = {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait"}
 CODES = {
     "from multiprocessing.spawn": "spawn",
     "from multiprocessing.forkserver": "server",
     "from multiprocessing.resource_tr": "helper",
+    "joblib.externals.loky.backend.po": "spawn",
+    "from joblib.externals.loky.backe": "helper",
 }
 SHELLS = {"sh", "bash", "dash"}
 MODULE = re.compile(r"\.(py|pyc|so)$|\.so\.[^/]*\d$")
@@ -37,6 +41,13 @@ class Process:
     ended: int | None = None
     program: Row | None = None
     inherited: str | None = None
+    # When a server was asked for it.
+    asked: int | None = None
+
+    @property
+    def began(self) -> int:
+        """When its maker wanted it."""
+        return self.made if self.asked is None else self.asked
 
     @property
     def code(self) -> str | None:
@@ -67,6 +78,7 @@ def slow_workers(rows: list[Row]) -> list[dict[str, object]]:
         if one.code == "spawn":
             kins[one.maker, "spawn", None].append(one)
         elif served:
+            one.asked = asked(one, server, calls)
             kins[server.maker, "forkserver", None].append(one)
         elif one.program is None and one.forked and not is_shell(one.inherited):
             kins[one.maker, "fork", None].append(one)
@@ -82,7 +94,7 @@ def slow_workers(rows: list[Row]) -> list[dict[str, object]]:
         )
         if workers and (told or (parallel(workers) and not piped(workers, calls))):
             pools.append((maker, method, workers, got))
-    pools.sort(key=lambda pool: min(one.made for one in pool[2]))
+    pools.sort(key=lambda pool: min(one.began for one in pool[2]))
     return [row for at, pool in enumerate(pools) for row in rows_of(at, *pool)]
 
 
@@ -117,6 +129,18 @@ def processes(rows: list[Row], calls: list[Row]) -> dict[int, Process]:  # noqa:
     return {pid: one for pid, one in found.items() if one.rows}
 
 
+def asked(one: Process, server: Process, calls: list[Row]) -> int | None:
+    """Give the time of the connection that a server accepted last before it made a process."""
+    path = next((row["path"] for row in calls if row["name"] == "bind"), None)
+    made = next(
+        row for row in calls if row["pid"] == server.pid and row["child"] == one.rows[0]["task"]
+    )
+    before = calls[: calls.index(made)]
+    accepted = sum(row["name"] in ACCEPTS and row["pid"] == server.pid for row in before)
+    connects = [row["ts"] for row in calls if row["name"] == "connect" and row["path"] == path]
+    return connects[accepted - 1] if accepted else None
+
+
 def is_shell(path: str | None) -> bool:
     return (path or "").rpartition("/")[2] in SHELLS
 
@@ -128,8 +152,11 @@ def jobs_of(one: Process, calls: list[Row], maker: int, method: str) -> dict[int
         if row["name"] in ("pipe", "pipe2", "socketpair") and row["ret"] == 0:
             peers[row["ofd"]] = (row["ofd2"], row["pid"])
             peers[row["ofd2"]] = (row["ofd"], row["pid"])
+    listening = {row["ofd"]: row["pid"] for row in calls if row["name"] == "listen"}
     taken: dict[int, list[Row]] = {}
     for row in one.own:
+        if row["name"] in ACCEPTS and listening.get(row["ofd2"]) == maker:
+            taken.setdefault(row["ofd2"], []).append(row)
         if row["name"] not in READS or row["ofd"] not in peers:
             continue
         peer, made_by = peers[row["ofd"]]
@@ -196,7 +223,7 @@ def first_wait(one: Process, jobs: dict[int, list[Row]]) -> Row | None:
     first = min(waits, key=one.own.index)
     thread = [row for row in one.own if row["tid"] == one.pid]
     at = thread.index(first)
-    while first["name"] in READS and at and thread[at - 1]["name"] in WATCHES:
+    while first["name"] in READS | ACCEPTS and at and thread[at - 1]["name"] in WATCHES:
         at -= 1
     return thread[at]
 
@@ -205,6 +232,9 @@ def messages(reads: list[Row]) -> int:
     """Count the messages of multiprocessing, but for None, which takes four bytes."""
     count, left = 0, 0
     for row in reads:
+        if row["name"] in ACCEPTS:
+            count += row["ret"] >= 0
+            continue
         size = row["bytes"] or 0
         if size <= 0:
             continue
@@ -223,10 +253,14 @@ def messages(reads: list[Row]) -> int:
 
 def rows_of(pool: int, maker: int, method: str, workers: list[Process], jobs: dict) -> list[dict]:
     """Make the rows of a pool."""
-    workers = sorted(workers, key=lambda one: one.made)
+    workers = sorted(workers, key=lambda one: one.began)
+    # To the workers of a server other messages are orders.
+    serves = any(
+        row["name"] in ACCEPTS for of in jobs.values() for reads in of.values() for row in reads
+    )
     rounds = [0]
     for before, one in pairwise(workers):
-        over = max(other.ended for other in workers[: workers.index(one)]) < one.made
+        over = max(other.ended for other in workers[: workers.index(one)]) < one.began
         rounds.append(rounds[-1] + (over and before is not one))
     read = {one.pid: bytes_read(one) for one in workers}
     rows = []
@@ -244,17 +278,46 @@ def rows_of(pool: int, maker: int, method: str, workers: list[Process], jobs: di
                 "method": method,
                 "parent_pid": maker,
                 "pid": one.pid,
-                "start_ns": first["ts"] - one.made if first else None,
+                "start_ns": first["ts"] - one.began if first else None,
                 # The call itself is one of those, but for a watch that goes before.
                 "start_calls": len(until) + 1 if first else None,
                 "modules": len({row["file"] for row in used}) if first else None,
-                "jobs": sum(map(messages, jobs[one.pid].values())) if first else None,
+                "module_bytes": sizes(until, used) if first else None,
+                "jobs": count(jobs[one.pid].values(), serves=serves) if first else None,
                 "files": len({row["file"] for row in data}),
                 "read_bytes": sum(row["bytes"] for row in data),
                 "read_shared_bytes": len(shared),
+                "shm_bytes": sum(map(through_memory, one.own)),
             }
         )
     return rows
+
+
+def count(channels: Iterable[list[Row]], *, serves: bool) -> int:
+    """Count jobs: connections, or messages."""
+    of_jobs = [reads for reads in channels if not serves or reads[0]["name"] in ACCEPTS]
+    return sum(map(messages, of_jobs))
+
+
+def sizes(rows: list[Row], used: list[Row]) -> int:
+    """Add up the sizes of modules, as far as calls on them show these after the first use."""
+    known: dict[int, int] = {}
+    first = {row["file"]: row["line"] for row in reversed(used)}
+    for row in rows:
+        named = row["path"] is not None and MODULE.search(row["path"])
+        if named and row["size"] is not None and row["line"] >= first.get(row["file"], 1 << 62):
+            known.setdefault(row["file"], row["size"])
+    return sum(known.values())
+
+
+def through_memory(row: Row) -> int:
+    """Give the bytes of shared memory that a call maps or moves."""
+    path = row["path"] or ""
+    if not re.match(r"/dev/shm/(?!sem\.)|/memfd:", path):
+        return 0
+    if row["name"] == "mmap":
+        return row["requested"] if row["ret"] != -1 else 0
+    return max(row["bytes"] or 0, 0) if row["name"] in READS | WRITES else 0
 
 
 def opens(row: Row) -> bool:

@@ -92,8 +92,8 @@ COLUMNS: Final = (
         "cow_faults",
         "UInt64",
         "Page faults on writes to pages that were there, but protected: most of them copies of"
-        " pages that it had shared with its maker (copy on write). Null if the log has no page faults"
-        " (``exceptions:page_fault_user`` of ftrace).",
+        " pages that it had shared with its maker (copy on write). Null if the log has no page"
+        " faults (``exceptions:page_fault_user`` of ftrace).",
     ),
     columns("ts_end", "Datetime", "Its last exit, as in `tracefast.processes`."),
     columns("exit_status", "Int32", "Its exit status."),
