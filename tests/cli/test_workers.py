@@ -1,0 +1,95 @@
+"""`tracefast workers` as installed: the screen, the tables, the formats, the messages."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from support.paths import DATA
+
+LOGS = DATA / "workers"
+SPAWN = LOGS / "pool_spawn.strace.zst"
+FORK = LOGS / "pool_fork.strace.zst"
+
+
+@pytest.fixture
+def workers(run):
+    """Run the command; give what it prints, of an error what it says."""
+
+    def call(*words, code=0):
+        ran = run("workers", *words)
+        assert ran.returncode == code, ran.stderr
+        return ran.stderr if code == 2 else ran.stdout
+
+    return call
+
+
+def test_the_screen_tells_of_start_time_reading_memory_and_batches(workers):
+    lines = workers(SPAWN).splitlines()
+    assert lines[0].startswith("3 workers in each of 2 rounds, spawned by process 19156: ")
+    labels = [line.split()[0] for line in lines[1:20] if line[:1].strip()]
+    assert labels[:5] == ["starting", "time", "reading", "memory", "batches"]
+    text = " ".join(" ".join(lines).split())
+    assert "each (median) up to the first job" in text
+    assert "The method forkserver, with set_forkserver_preload" in text
+    assert "grows by 9.1 MiB, 9.1 MiB of it before its first job; each round grows again" in text
+    assert "it starves, most of it (100 %) while the worker itself waited" in text
+    assert "None" not in text
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_nobody_is_told_to_do_what_is_done(workers, method):
+    text = " ".join(workers(LOGS / f"pool_{method}.strace.zst").split())
+    assert ("The method forkserver" in text) == (method == "spawn")
+    assert ("set_forkserver_preload" in text) == (method != "fork")
+
+
+@pytest.mark.parametrize("table", [[], ["--pools"], ["--batches"], ["--memory"]])
+@pytest.mark.parametrize("width", [80, 160])
+def test_tables_keep_to_the_width(terminal, table, width):
+    lines = terminal("workers", FORK, *table, "--top", 5, columns=width).splitlines()
+    assert lines
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"), [("", 6), ("--pools", 1), ("--batches", 18), ("--memory", None)]
+)
+def test_data_formats_give_all_columns(workers, table, rows):
+    words = (FORK, *([table] if table else []))
+    objects = json.loads(workers(*words, "--format", "json"))
+    records = list(csv.DictReader(io.StringIO(workers(*words, "--format", "csv"))))
+    assert len(objects) == len(records) == (rows or len(records)) > 0
+    assert list(objects[0]) == list(records[0])
+    assert not {"module_ns", "folders", "batch_ts", "anon_ready_bytes"} & set(objects[0])
+
+
+def test_rows_can_be_chosen(workers):
+    ended = workers(LOGS / "killed_fork.strace.zst", "--where", "exit_signal IS NOT NULL")
+    assert "SIGKILL" in ended
+    assert workers(FORK, "--where", "pid = 1") == "No worker matches --where.\n"
+    assert workers(LOGS / "shell.strace.zst") == "No workers.\n"
+    longest = json.loads(
+        workers(FORK, "--batches", "--sort", "wait_ns", "--top", "1", "--format", "json")
+    )
+    assert [row["batch"] for row in longest] == [6]
+
+
+def test_of_several_logs_each_pool_names_its_log(workers):
+    text = workers(FORK, SPAWN)
+    assert "pool_fork.strace.zst: 3 workers in each of 2 rounds, forked by" in text
+    assert "pool_spawn.strace.zst: 3 workers in each of 2 rounds, spawned by" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pools", "--batches"], "--pools, --batches and --memory are three tables"),
+        (["--where", "jobbs > 1"], "jobbs"),
+        (["--sort", "jobbs"], "jobbs"),
+        (["--pools", "--sort", "jobs"], "jobs"),
+    ],
+)
+def test_bad_input_says_what_to_do(workers, words, said):
+    assert said in workers(FORK, *words, code=2)
