@@ -33,7 +33,7 @@ def test_the_screen_tells_of_start_time_reading_memory_and_batches(workers):
     text = " ".join(" ".join(lines).split())
     assert "each (median) up to the first job" in text
     assert "The method forkserver, with set_forkserver_preload" in text
-    assert "grows by 9.1 MiB, 9.1 MiB of it before its first job; each round grows again" in text
+    assert "each grows to 9.1 MiB (median, mapped), 9.1 MiB of it before its first job" in text
     assert "it starves, most of it (100 %) while the worker itself waited" in text
     assert "None" not in text
 

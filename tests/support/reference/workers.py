@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from support.reference.calls import EXECS, FORKS, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 READS = {"read", "readv", "pread64", "preadv", "recvfrom", "recvmsg", "sendfile", "copy_file_range"}
 WRITES = {"write", "writev", "pwrite64", "sendto", "sendmsg"}

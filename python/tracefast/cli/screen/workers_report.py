@@ -210,8 +210,11 @@ def _memory(workers: pl.DataFrame) -> str | None:
         return None
     start, growth = (_whole(known[f"anon_{name}_bytes"].median()) for name in ("start", "growth"))
     counted = "resident" if known["memory_from"][0] == "rss_stat" else "mapped"
-    text = f"each starts with {units.size(start)} (median, {counted})"
-    text += f", grows by {units.size(growth)}" if growth else " and does not grow"
+    if start:
+        text = f"each starts with {units.size(start)} (median, {counted})"
+        text += f", grows by {units.size(growth)}" if growth else " and does not grow"
+    else:
+        text = f"each grows to {units.size(growth)} (median, {counted})"
     ready = pl.col("anon_ready_bytes") - pl.col("anon_start_bytes")
     once = known.select(ready.clip(0).median()).item()
     if once is not None and growth:
