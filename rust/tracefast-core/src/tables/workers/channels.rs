@@ -89,7 +89,7 @@ impl Channels {
     }
 
     /// When the maker connected whose connection was accepted as the one with a number: they wait in
-    /// order (`unix_stream_connect` in net/unix/af_unix.c).
+    /// order (`unix_stream_connect` in `net/unix/af_unix.c`).
     pub(crate) fn request(&self, (socket, number): Request) -> Option<i64> {
         self.ends.get(&socket)?.requests.get(number as usize).copied()
     }

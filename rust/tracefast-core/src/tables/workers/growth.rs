@@ -42,7 +42,7 @@ impl Growth {
 }
 
 /// Whether a page fault is a write to a page that is there, but may not be written to: bits 0 and 1
-/// of the error code (`enum x86_pf_error_code` in arch/x86/include/asm/trap_pf.h).
+/// of the error code (`enum x86_pf_error_code` in `arch/x86/include/asm/trap_pf.h`).
 pub(crate) fn is_write_to_protected(args: &str) -> bool {
     let code = args.split_ascii_whitespace().find_map(|word| word.strip_prefix("error_code="));
     code.is_some_and(|code| crate::text::number::c_integer(code.as_bytes()).0 & 3 == 3)
