@@ -108,9 +108,10 @@ macro_rules! rows {
             /// Clears all rows and makes room for `capacity`.
             pub fn reset(&mut self, capacity: usize) {
                 self.len = 0;
-                // Zeroed memory costs nothing for columns that no row uses.
+                // Zeroed memory costs nothing for columns that no row uses, nor does what is left
+                // over so that a block with a few more lines needs no other.
                 $(if self.$field.len() < capacity {
-                    self.$field = vec![Default::default(); capacity];
+                    self.$field = vec![Default::default(); capacity + capacity / 4];
                 })+
             }
 
