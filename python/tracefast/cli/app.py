@@ -13,7 +13,7 @@ from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.events import events
 from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.forks import forks
-from tracefast.cli.commands.parse import parse
+from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
 from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql

@@ -146,7 +146,7 @@ def parse(
         _check_each(output, sink, form, explain=explain, no_clobber=no_clobber)
         _check_compression(compression, "parquet")
         from tracefast.batch.job import Options
-        from tracefast.cli.commands.parse_each import parse_each
+        from tracefast.cli.commands.parse.each_log import parse_each
 
         return parse_each(
             logs,

@@ -1,0 +1,1 @@
+"""`tracefast parse`: all logs into one file, or each into its own."""
