@@ -10,8 +10,9 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
 `forks`, `fork_summary`, `fork_advice`, `processes`, `memory`
     Which processes were started, what that cost, and what to change; how each process ended; how
     much memory it had.
-`syscalls`, `events`, `fields`
-    Which calls took the time; which events there are; the typed fields of one event.
+`syscalls`, `events`, `fields`, `hooks`
+    Which calls took the time; which events there are; the typed fields of one event; where the
+    kernel lets one watch each call.
 `waits`, `stuck`, `wait_graph`
     Who waited for whom, and how long; who can never go on, and what proves it.
 `workers`, `pools`, `batches`
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.files.table import files
     from tracefast.analysis.forks.summary import fork_advice, fork_summary
     from tracefast.analysis.forks.table import forks
+    from tracefast.analysis.hooks.table import hooks
     from tracefast.analysis.memory import memory
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
@@ -87,6 +89,7 @@ __all__ = [
     "fork_advice",
     "fork_summary",
     "forks",
+    "hooks",
     "memory",
     "page_cache",
     "parse",
@@ -115,6 +118,7 @@ _LAZY = {
     "fork_advice": "tracefast.analysis.forks.summary",
     "fork_summary": "tracefast.analysis.forks.summary",
     "forks": "tracefast.analysis.forks.table",
+    "hooks": "tracefast.analysis.hooks.table",
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse_many": "tracefast.batch.parse_many",

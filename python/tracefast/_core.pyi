@@ -281,7 +281,7 @@ class Processes(Fold):
 
 @final
 class Syscalls(Fold):
-    def __new__(cls, *, by: str | None = None) -> Self: ...
+    def __new__(cls, *, by: str | None = None, span: bool = False) -> Self: ...
 
 @final
 class StraceCounts(Fold):

@@ -11,6 +11,10 @@ _TYPES: Final[dict[str, pl.DataType]] = {
     "Float64": pl.Float64(),
     "Int32": pl.Int32(),
     "Int64": pl.Int64(),
+    # The only one so far: a probe on a function of the kernel.
+    "List(Struct)": pl.List(
+        pl.Struct(dict.fromkeys(("name", "probe", "tells", "since", "until"), pl.String))
+    ),
     "List(String)": pl.List(pl.String),
     "String": pl.String(),
     "UInt32": pl.UInt32(),

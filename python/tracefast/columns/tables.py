@@ -12,6 +12,7 @@ from tracefast.columns import (
     fork_advice,
     fork_summary,
     forks,
+    hooks,
     page_cache,
     processes,
     syscalls,
@@ -45,6 +46,7 @@ TABLES: Final[dict[str, Groups]] = {
     "pools": pools.COLUMNS,
     "batches": batches.COLUMNS,
     "event_counts": event_counts.COLUMNS,
+    "hooks": hooks.COLUMNS,
 }
 
 

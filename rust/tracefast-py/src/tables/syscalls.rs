@@ -13,14 +13,14 @@ pub struct Syscalls;
 #[pymethods]
 impl Syscalls {
     #[new]
-    #[pyo3(signature = (*, by = None))]
-    fn new(by: Option<&str>) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (*, by = None, span = false))]
+    fn new(by: Option<&str>, span: bool) -> PyResult<PyClassInitializer<Self>> {
         let by = match by {
             None => By::Name,
             Some("process") => By::Process,
             Some(other) => return Err(PyValueError::new_err(format!("no rows by '{other}'"))),
         };
-        Ok(Fold::extended(Self, syscalls::Syscalls::new(by)))
+        Ok(Fold::extended(Self, syscalls::Syscalls::new(by).with_span(span)))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::streams::Streams;
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::row::{CallFacts, Entry};
-use crate::tables::syscalls::table::{self, Row};
+use crate::tables::syscalls::table::{self, Log, Row};
 use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
 
 /// System calls by name so far.
@@ -31,6 +31,8 @@ use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
 #[derive(Debug)]
 pub struct Syscalls {
     by: By,
+    /// Whether each row says how long its log is.
+    with_span: bool,
     sources: Names,
     names: Names,
     tracker: Tracker,
@@ -39,8 +41,8 @@ pub struct Syscalls {
     index: Vec<Vec<u32>>,
     /// Rows of `index` for calls without a task, by source and process id.
     taskless: HashMap<(u32, Option<i32>), Vec<u32>>,
-    /// By source, the time of the last event or end of a call.
-    last: Vec<i64>,
+    /// By source, the time of the first event, and of the last one or the end of a call.
+    spans: Vec<(i64, i64)>,
     streams: Streams,
 }
 
@@ -69,15 +71,22 @@ impl Syscalls {
     pub fn new(by: By) -> Self {
         Self {
             by,
+            with_span: false,
             sources: Names::default(),
             names: Names::default(),
             tracker: Tracker::default(),
             entries: Vec::new(),
             index: Vec::new(),
             taskless: HashMap::default(),
-            last: Vec::new(),
+            spans: Vec::new(),
             streams: Streams::default(),
         }
+    }
+
+    /// The same table, with `span_ns`: from the first event of the log to its last.
+    #[must_use]
+    pub fn with_span(self, with_span: bool) -> Self {
+        Self { with_span, ..self }
     }
 }
 
@@ -104,7 +113,7 @@ impl RowFold for Syscalls {
     type Columns<'a> = Columns<'a>;
 
     fn empty(&self) -> Self {
-        Self::new(self.by)
+        Self::new(self.by).with_span(self.with_span)
     }
 
     fn column_names(&self) -> Vec<&'static str> {
@@ -133,10 +142,11 @@ impl RowFold for Syscalls {
         let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
         let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
         if let Some(ts) = ts {
-            if self.last.len() <= source as usize {
-                self.last.resize(source as usize + 1, i64::MIN);
+            if self.spans.len() <= source as usize {
+                self.spans.resize(source as usize + 1, (i64::MAX, i64::MIN));
             }
-            let last = &mut self.last[source as usize];
+            let (first, last) = &mut self.spans[source as usize];
+            *first = (*first).min(ts);
             *last = (*last).max(ts.saturating_add(dur.unwrap_or(0)));
         }
         if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
@@ -180,11 +190,15 @@ impl RowFold for Syscalls {
 
     /// The table, the largest sum of durations first.
     fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let Self { by, sources, names, mut tracker, mut entries, index, taskless, last, .. } = self;
+        let Self { by, with_span, sources, names, mut tracker, mut entries, .. } = self;
+        let (index, taskless, spans) = (self.index, self.taskless, self.spans);
         let source = |number: u32| sources.text(number.checked_sub(1)?);
-        let ends: HashMap<Option<&str>, i64> =
-            (0..).zip(&last).map(|(number, &last)| (source(number), last)).collect();
-        let log = |source| (source, ends.get(&source).copied().unwrap_or(0));
+        let spans: HashMap<Option<&str>, (i64, i64)> = (0..)
+            .zip(spans)
+            .filter(|(_, (first, last))| first <= last)
+            .map(|(number, span)| (source(number), span))
+            .collect();
+        let log = |source| Log { name: source, span: spans.get(&source).copied() };
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
         let mut rows = Vec::new();
         if by == By::Name {
@@ -195,7 +209,7 @@ impl RowFold for Syscalls {
                     }
                 }
             }
-            return Ok(vec![table::build(rows, by)?]);
+            return Ok(vec![table::build(rows, by, with_span)?]);
         }
         tracker.finish();
         let tasks = &tracker.tasks;
@@ -232,7 +246,7 @@ impl RowFold for Syscalls {
                 rows.push(Row::new(whole, log(source), name, Some((owner, pid, image))));
             }
         }
-        Ok(vec![table::build(rows, by)?])
+        Ok(vec![table::build(rows, by, with_span)?])
     }
 }
 

@@ -11,9 +11,17 @@ use crate::tables::syscalls::durations::Ranks;
 use crate::tables::syscalls::row::Entry;
 use crate::tables::table_builder::TableBuilder;
 
+/// The log that a row is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Log<'a> {
+    pub(crate) name: Option<&'a str>,
+    /// The times of its first and last event; None without times.
+    pub(crate) span: Option<(i64, i64)>,
+}
+
 /// The values of a row.
 pub(crate) struct Row<'a> {
-    source: Option<&'a str>,
+    log: Log<'a>,
     name: Option<&'a str>,
     /// Number of the process, its id and its program.
     who: Option<(u32, Option<i32>, Option<&'a str>)>,
@@ -52,14 +60,15 @@ impl Times {
 impl<'a> Row<'a> {
     pub(crate) fn new(
         mut entry: Entry,
-        (source, last): (Option<&'a str>, i64),
+        log: Log<'a>,
         name: Option<&'a str>,
         who: Option<(u32, Option<i32>, Option<&'a str>)>,
     ) -> Self {
+        let last = log.span.map_or(0, |(_, last)| last);
         let open = i128::from(entry.open) * i128::from(last) - entry.begun;
         let times = Times::new(&mut entry);
         Self {
-            source,
+            log,
             name,
             who,
             calls: entry.calls,
@@ -88,21 +97,25 @@ impl<'a> Row<'a> {
             ),
             Reverse(self.calls),
             self.name,
-            self.source,
+            self.log.name,
             self.who.map(|(process, pid, _)| (pid, process)),
         )
     }
 }
 
 /// The table, the largest sum of durations first, with what calls without an end took so far.
-pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn build(
+    mut rows: Vec<Row<'_>>,
+    by: By,
+    with_span: bool,
+) -> Result<RecordBatch, ArrowError> {
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     let mut totals: HashMap<Option<&str>, i128> = HashMap::default();
     for row in &rows {
-        *totals.entry(row.source).or_default() += row.total().unwrap_or(0);
+        *totals.entry(row.log.name).or_default() += row.total().unwrap_or(0);
     }
     let mut table = TableBuilder::new(&rows);
-    table.text("source", |row| row.source);
+    table.text("source", |row| row.log.name);
     if by == By::Process {
         table.int32("pid", |row| row.who?.1);
         table.text("image", |row| row.who?.2);
@@ -121,9 +134,12 @@ pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, Arrow
     table.int64("p90_ns", |row| Some(row.times.as_ref()?.ranks.p90));
     table.int64("p99_ns", |row| Some(row.times.as_ref()?.ranks.p99));
     table.int64("max_ns", |row| Some(row.times.as_ref()?.ranks.max));
-    table.float64("total_share", |row| share(row.total()?, *totals.get(&row.source)?));
+    table.float64("total_share", |row| share(row.total()?, *totals.get(&row.log.name)?));
     table.int64("wait_ns", |row| row.wait);
     table.int64("bytes", |row| row.bytes);
+    if with_span {
+        table.int64("span_ns", |row| row.log.span.map(|(first, last)| last.saturating_sub(first)));
+    }
     table.finish()
 }
 

@@ -1,0 +1,196 @@
+"""One row per system call of a log: its tracepoints, the functions behind it, what it would cost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.declared_schema import declared_schema
+from tracefast._polars.folds import folded
+from tracefast._polars.given_events import Events
+from tracefast._polars.map_rows import map_rows
+from tracefast.analysis.hooks.inventory import Inventory, read_inventory, this_machine
+from tracefast.analysis.hooks.points import Function, Points, read_points
+
+SCHEMA: Final = declared_schema("hooks")
+# What the choice of calls for a script needs besides.
+DETAILS: Final = ("bytes",)
+_SECOND: Final = 1_000_000_000
+
+
+def hooks(
+    events: Events, inventory: str | Path | None = None, *, points: str | Path | None = None
+) -> pl.LazyFrame:
+    """Give one row per system call of a log: where the kernel lets you watch it, and at what rate.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them.
+    inventory
+        A folder with the lists of the kernel that will be traced: ``available_events`` and
+        ``available_filter_functions`` of tracefs, ``kallsyms`` of ``/proc``, or some of them. By
+        default they are read from this machine, as far as it lets.
+    points
+        A file with more hook points, in the form of the package's own ``points.toml``.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Largest `total_ns` first.
+    """
+    return hooks_in_detail(events, chosen_inventory(inventory), read_points(points)).select(
+        SCHEMA.names()
+    )
+
+
+def chosen_inventory(folder: str | Path | None) -> Inventory:
+    """Give the lists of a kernel: from a folder, or of this machine."""
+    return this_machine() if folder is None else read_inventory(folder)
+
+
+def hooks_in_detail(events: Events, inventory: Inventory, points: Points) -> pl.LazyFrame:
+    """Give the rows of `hooks` with what the choice of calls for a script needs besides."""
+    calls = folded(
+        events,
+        lambda: _core.Syscalls(span=True),
+        name="SYSCALLS",
+        question="tracefast.hooks",
+    )
+    details = {name: calls.collect_schema()[name] for name in DETAILS}
+    return map_rows(
+        calls, lambda rows: _with_hooks(rows, inventory, points), {**SCHEMA, **details}
+    )
+
+
+def _with_hooks(calls: pl.DataFrame, inventory: Inventory, points: Points) -> pl.DataFrame:
+    """Add hook points to the table of system calls."""
+    finder = _Finder(inventory, points)
+    found = [finder.hooks(name) for name in calls["name"].unique(maintain_order=True)]
+    known = {name: SCHEMA[name] for name in _FOUND}
+    no_exit = pl.col("name").is_in(finder.no_exit)
+    exits = pl.when(no_exit).then(0).otherwise(pl.col("calls").cast(pl.Int64) - pl.col("unfinished"))
+    span = pl.when(pl.col("span_ns") > 0).then(pl.col("span_ns"))
+    return (
+        calls.with_columns(events_per_s=(pl.col("calls") + exits) * _SECOND / span)
+        .join(pl.DataFrame(found, schema=known), on="name", how="left", maintain_order="left")
+        .select(*SCHEMA.names(), *DETAILS)
+    )
+
+
+class _Finder:
+    """Finds the hook points of calls in one kernel."""
+
+    def __init__(self, inventory: Inventory, points: Points) -> None:
+        self._inventory, self._points = inventory, points
+        self._no_exit = dict.fromkeys(_core.syscalls_that("ends"), "it does not return")
+        self._no_exit |= points.no_exit
+
+    @property
+    def no_exit(self) -> list[str]:
+        """Calls whose exit is never traced."""
+        return list(self._no_exit)
+
+    def hooks(self, call: str) -> dict[str, Any]:
+        """Give the hook points of a call, in the columns of the table."""
+        name = self._points.tracepoint(call)
+        event = f"syscalls:sys_enter_{name}"
+        available = False if name is None else self._inventory.has_event(event)
+        enter = exits = wrapper = None
+        if name is not None and available is not False:
+            enter = event
+            exits = None if call in self._no_exit else f"syscalls:sys_exit_{name}"
+            wrapper = self._wrapper(name)
+        functions = list(self._functions(call))
+        notes = (self._why(call, available), self._missing(call))
+        return {
+            "name": call,
+            "tracepoint_enter": enter,
+            "tracepoint_exit": exits,
+            "wrapper": wrapper,
+            "functions": functions,
+            "related": self._related(call),
+            "available": {True: "yes", False: "no", None: "unknown"}[available],
+            "why": "; ".join(note for note in notes if note) or None,
+        }
+
+    def _why(self, call: str, available: bool | None) -> str | None:
+        """Say why a call cannot be watched, or not from both ends."""
+        if available is None:
+            return "available_events of the kernel was not given, or cannot be read"
+        if available:
+            reason = self._no_exit.get(call)
+            return reason and f"no exit: {reason}"
+        if self._points.tracepoint(call) is None:
+            return "not the name of a call"
+        if self._inventory.has_event("syscalls:sys_enter_exit_group") is False:
+            return "this kernel has no tracepoints of system calls (CONFIG_FTRACE_SYSCALLS)"
+        return self._points.absent.get(
+            call, "not in this kernel: a call of another version or machine, or of 32-bit programs"
+        )
+
+    def _wrapper(self, name: str) -> str | None:
+        if self._inventory.wrapper is None:
+            return None
+        wrapper = f"{self._inventory.wrapper}{name}"
+        return None if self._inventory.has_function(wrapper) is False else wrapper
+
+    def _functions(self, call: str) -> Iterator[dict[str, str | None]]:
+        """Give the probes on functions of the kernel; of those that it has, or may have."""
+        inventory = self._inventory
+        if inventory.kprobes is False and not inventory.btf:
+            return
+        at = ("fentry", "fexit") if inventory.btf else ("kprobe", "kretprobe")
+        for function in self._known(call):
+            if inventory.has_function(function.name) is False:
+                continue
+            for probe, tells in zip(at, (function.entry, function.result), strict=True):
+                if tells is not None:
+                    yield {
+                        "name": function.name,
+                        "probe": probe,
+                        "tells": tells,
+                        "since": function.since,
+                        "until": function.until,
+                    }
+
+    def _known(self, call: str) -> list[Function]:
+        names = self._points.functions.get(call, ())
+        return [self._points.known[name] for name in names if name in self._points.known]
+
+    def _missing(self, call: str) -> str | None:
+        """Name the functions that the kernel lacks, apart from those of older versions."""
+        inventory = self._inventory
+        functions = self._known(call)
+        if functions and inventory.kprobes is False and not inventory.btf:
+            return "no probes on functions (CONFIG_KPROBES, CONFIG_DEBUG_INFO_BTF)"
+        lacking = []
+        for function in functions:
+            if inventory.has_function(function.name) is not False or function.until is not None:
+                continue
+            if (variant := inventory.variants.get(function.name)) is not None:
+                lacking.append(f"{function.name} (there is {variant}, its arguments may differ)")
+            elif function.since is not None:
+                lacking.append(f"{function.name} (since {function.since}, or inlined)")
+            else:
+                lacking.append(f"{function.name} (inlined)")
+        return f"no {', '.join(lacking)}" if lacking else None
+
+    def _related(self, call: str) -> list[str]:
+        events = self._points.related.get(call, ())
+        return [event for event in events if self._inventory.has_event(event) is not False]
+
+
+# The columns that are found by the name of a call.
+_FOUND: Final = (
+    "name",
+    "tracepoint_enter",
+    "tracepoint_exit",
+    "wrapper",
+    "functions",
+    "related",
+    "available",
+    "why",
+)
