@@ -13,6 +13,7 @@ from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.events import events
 from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.forks import forks
+from tracefast.cli.commands.hooks import hooks
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
 from tracefast.cli.commands.schema import schema
@@ -42,6 +43,7 @@ Examples:
   tracefast workers train.strace              what worker processes cost, and what all read
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
+  tracefast hooks app.strace                  where the kernel lets you watch these calls
   tracefast sql "SELECT …" app.parquet        anything else
 
 Every command takes any number of logs and Parquet files, directories, and - for standard input.
@@ -92,6 +94,7 @@ app.command(short_help="Show who waited for whom, and who can never go on.")(wai
 app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
+app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)
 app.command(short_help="Run a SQL query.")(sql)
 app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)
 app.command(short_help="Show versions, for bug reports.")(version)

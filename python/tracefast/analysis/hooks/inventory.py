@@ -124,8 +124,8 @@ def read_inventory(folder: str | Path) -> Inventory:
 def this_machine() -> Inventory:
     """Read the lists of the kernel that runs here, as far as this user may."""
     tracefs = next(_tracefs(), None)
-    lists = [None if tracefs is None else tracefs / name for name in _LISTS[:2]]
-    here = _inventory(*map(_readable, lists), _readable(Path("/proc/kallsyms")))
+    events, functions = (None if tracefs is None else tracefs / name for name in _LISTS[:2])
+    here = _inventory(_readable(events), _readable(functions), _readable(Path("/proc/kallsyms")))
     return replace(
         here,
         # The file is there if CONFIG_KPROBE_EVENTS is on: Documentation/trace/kprobetrace.rst.
@@ -145,9 +145,9 @@ def _tracefs() -> Iterator[Path]:
     except OSError:
         return
     for line in mounts.splitlines():
-        _, folder, kind, *_ = [*line.split(" "), "", "", ""]
-        if kind == "tracefs" and _readable(Path(folder, "available_events")) is not None:
-            yield Path(folder)
+        _, mounted, kind, *_ = [*line.split(" "), "", "", ""]
+        if kind == "tracefs" and _readable(Path(mounted, "available_events")) is not None:
+            yield Path(mounted)
 
 
 def _readable(file: Path | None) -> Path | None:

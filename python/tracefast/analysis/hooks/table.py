@@ -1,4 +1,4 @@
-"""One row per system call of a log: its tracepoints, the functions behind it, what it would cost."""
+"""One row per system call of a log: its tracepoints, its functions, what watching it would cost."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,9 +60,7 @@ def hooks_in_detail(events: Events, inventory: Inventory, points: Points) -> pl.
         question="tracefast.hooks",
     )
     details = {name: calls.collect_schema()[name] for name in DETAILS}
-    return map_rows(
-        calls, lambda rows: _with_hooks(rows, inventory, points), {**SCHEMA, **details}
-    )
+    return map_rows(calls, lambda rows: _with_hooks(rows, inventory, points), {**SCHEMA, **details})
 
 
 def _with_hooks(calls: pl.DataFrame, inventory: Inventory, points: Points) -> pl.DataFrame:
@@ -71,7 +69,9 @@ def _with_hooks(calls: pl.DataFrame, inventory: Inventory, points: Points) -> pl
     found = [finder.hooks(name) for name in calls["name"].unique(maintain_order=True)]
     known = {name: SCHEMA[name] for name in _FOUND}
     no_exit = pl.col("name").is_in(finder.no_exit)
-    exits = pl.when(no_exit).then(0).otherwise(pl.col("calls").cast(pl.Int64) - pl.col("unfinished"))
+    exits = (
+        pl.when(no_exit).then(0).otherwise(pl.col("calls").cast(pl.Int64) - pl.col("unfinished"))
+    )
     span = pl.when(pl.col("span_ns") > 0).then(pl.col("span_ns"))
     return (
         calls.with_columns(events_per_s=(pl.col("calls") + exits) * _SECOND / span)
@@ -119,7 +119,7 @@ class _Finder:
     def _why(self, call: str, available: bool | None) -> str | None:
         """Say why a call cannot be watched, or not from both ends."""
         if available is None:
-            return "available_events of the kernel was not given, or cannot be read"
+            return "no list of tracepoints: available_events was not given, or cannot be read"
         if available:
             reason = self._no_exit.get(call)
             return reason and f"no exit: {reason}"
@@ -128,7 +128,7 @@ class _Finder:
         if self._inventory.has_event("syscalls:sys_enter_exit_group") is False:
             return "this kernel has no tracepoints of system calls (CONFIG_FTRACE_SYSCALLS)"
         return self._points.absent.get(
-            call, "not in this kernel: a call of another version or machine, or of 32-bit programs"
+            call, "not in this kernel (another version or machine, or 32-bit)"
         )
 
     def _wrapper(self, name: str) -> str | None:

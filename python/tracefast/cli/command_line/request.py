@@ -71,7 +71,7 @@ class Request:
 
 
 def table_command(
-    *, without: Collection[str] = ()
+    *, without: Collection[str] = (), other_output: str | None = None
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Turn a function into a command with the options that all tables share.
 
@@ -79,11 +79,16 @@ def table_command(
     ----------
     without
         Attributes of :class:`Request` that have no meaning for this command.
+    other_output
+        An option of the command's own: if it is given, the output is not a table, and its name may
+        have any suffix.
     """
-    return lambda command: _make_command(command, without)
+    return lambda command: _make_command(command, without, other_output)
 
 
-def _make_command(command: Callable[..., int], without: Collection[str]) -> Callable[..., None]:
+def _make_command(
+    command: Callable[..., int], without: Collection[str], other_output: str | None
+) -> Callable[..., None]:
     """Turn a function into a command.
 
     The function takes a :class:`Request`, and its own options by name, which come first in the
@@ -96,7 +101,8 @@ def _make_command(command: Callable[..., int], without: Collection[str]) -> Call
 
     @functools.wraps(command)
     def run(*_: object, **given: Any) -> int:  # noqa: ANN401 - typer has checked the types
-        request = _make_request(**{name: given.pop(name) for name in names})
+        table = other_output is None or given[other_output] is None
+        request = _make_request(table=table, **{name: given.pop(name) for name in names})
         return command(request, **given)
 
     # Parameters without a default are arguments, which come before the logs.
@@ -135,6 +141,7 @@ def _shared_options(
 
 def _make_request(
     *,
+    table: bool,
     format_: Format | None,
     output: str,
     no_clobber: bool,
@@ -146,7 +153,7 @@ def _make_request(
     from tracefast.cli.output.form import choose_form
 
     return Request(
-        form=choose_form(format_, output, no_clobber=no_clobber),
+        form=choose_form(format_, output, no_clobber=no_clobber, table=table),
         output=output,
         clobber=not no_clobber,
         window=Window.parse(from_, to),

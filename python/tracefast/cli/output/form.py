@@ -30,8 +30,21 @@ _SUFFIXES = {
 _TEXT_SUFFIXES = ("", ".txt", ".text", ".log", ".out", ".md")
 
 
-def choose_form(form: Format | None, output: str, *, no_clobber: bool) -> Format:
+def choose_form(
+    form: Format | None, output: str, *, no_clobber: bool, table: bool = True
+) -> Format:
     """Choose the form of a result before any work is done.
+
+    Parameters
+    ----------
+    form
+        The form that was asked for.
+    output
+        Path of a file, or ``-``.
+    no_clobber
+        Keep an output that exists.
+    table
+        Whether the result is a table; other results are text, and may have any suffix.
 
     Raises
     ------
@@ -41,6 +54,10 @@ def choose_form(form: Format | None, output: str, *, no_clobber: bool) -> Format
     """
     if not output:
         raise CommandError("the name of the output is empty", "give -o a file name")
+    if not table:
+        if form is not None:
+            raise CommandError(f"--format {form}: the output is not a table", "leave it out")
+        form = Format.TABLE
     if form is None:
         suffix = Path(output).suffix.lower()
         if suffix[1:2].isalpha() and suffix not in {*_SUFFIXES, *_TEXT_SUFFIXES}:

@@ -89,8 +89,10 @@ END {
 	print "call calls total_us bytes"
 	for (at = 1; at <= count; at++) {
 		call = order[at]
-		if (calls[call])
-			printf "%s %d %.0f %s\\n", call, calls[call], total[call], bytes[call] == "" ? "-" : bytes[call] ""
+		if (calls[call]) {
+			moved = call in bytes ? bytes[call] : "-"
+			printf "%s %d %.0f %s\\n", call, calls[call], total[call], moved
+		}
 	}
 	print "\\ncall errno errors"
 	for (key in errors) {

@@ -11,7 +11,13 @@ from tracefast.analysis.hooks.points import is_name
 
 # Calls that return how many bytes they moved; some of the classes return a number of messages.
 _MOVES: Final = ("reads", "writes", "transfers", "receives", "sends")
-_MESSAGES: Final = ("mq_timedsend", "mq_timedsend_time64", "recvmmsg", "recvmmsg_time64", "sendmmsg")
+_MESSAGES: Final = (
+    "mq_timedsend",
+    "mq_timedsend_time64",
+    "recvmmsg",
+    "recvmmsg_time64",
+    "sendmmsg",
+)
 _ENTER: Final = "syscalls:sys_enter_"
 _WIDTH: Final = 90
 

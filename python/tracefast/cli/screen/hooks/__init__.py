@@ -1,0 +1,1 @@
+"""What `tracefast hooks` prints."""
