@@ -27,6 +27,7 @@ TABLES = {
     "forks": tf.forks,
     "fork_summary": lambda events: tf.fork_summary(events, threads=True),
     "fork_advice": tf.fork_advice,
+    "hooks": tf.hooks,
     "events": tf.events,
     "fields": lambda events: tf.fields(events, "block_rq_issue"),
     "page_cache": tf.page_cache,

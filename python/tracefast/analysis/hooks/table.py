@@ -17,6 +17,8 @@ from tracefast.analysis.hooks.points import Function, Points, read_points
 SCHEMA: Final = declared_schema("hooks")
 # What the choice of calls for a script needs besides.
 DETAILS: Final = ("bytes",)
+# How strace prints a call that it does not know.
+_BY_NUMBER: Final = "syscall_0x"
 _SECOND: Final = 1_000_000_000
 
 
@@ -127,6 +129,8 @@ class _Finder:
             return "not the name of a call"
         if self._inventory.has_event("syscalls:sys_enter_exit_group") is False:
             return "this kernel has no tracepoints of system calls (CONFIG_FTRACE_SYSCALLS)"
+        if call.startswith(_BY_NUMBER):
+            return "the log has only its number: a newer strace knows its name"
         return self._points.absent.get(
             call, "not in this kernel (another version or machine, or 32-bit)"
         )

@@ -11,6 +11,7 @@ from tracefast.analysis.hooks.points import is_name
 
 # Calls that return how many bytes they moved; some of the classes return a number of messages.
 _MOVES: Final = ("reads", "writes", "transfers", "receives", "sends")
+_ALSO_MOVES: Final = ("getrandom",)
 _MESSAGES: Final = (
     "mq_timedsend",
     "mq_timedsend_time64",
@@ -65,7 +66,7 @@ def watched_calls(rows: pl.DataFrame) -> list[WatchedCall]:
 
 def _bytes_calls() -> set[str]:
     moves = {name for does in _MOVES for name in _core.syscalls_that(does)}
-    return moves - set(_MESSAGES)
+    return (moves | set(_ALSO_MOVES)) - set(_MESSAGES)
 
 
 def events(calls: Sequence[WatchedCall]) -> list[str]:
