@@ -16,6 +16,8 @@ from tracefast.analysis.workers import table as workers_table
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
 from tracefast.scanning import event_schema
 
+# The fields of a struct, which its description names.
+_FIELDS = re.compile(r"Struct\(\{.*?\}\)")
 # What some options add.
 EXTRA = {
     "files": [{"by": "process"}, {"by": "open"}],
@@ -48,7 +50,7 @@ def given(name, **options):
 
 def written(schema):
     return {
-        name: "Datetime" if dtype == pl.Datetime("ns") else str(dtype)
+        name: "Datetime" if dtype == pl.Datetime("ns") else _FIELDS.sub("Struct", str(dtype))
         for name, dtype in schema.items()
     }
 

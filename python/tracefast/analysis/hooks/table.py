@@ -25,7 +25,7 @@ _SECOND: Final = 1_000_000_000
 def hooks(
     events: Events, inventory: str | Path | None = None, *, points: str | Path | None = None
 ) -> pl.LazyFrame:
-    """Give one row per system call of a log: where the kernel lets you watch it, and at what rate.
+    r"""Give one row per system call of a log: where the kernel lets you watch it, and at what rate.
 
     Parameters
     ----------
@@ -41,7 +41,68 @@ def hooks(
     Returns
     -------
     polars.LazyFrame
-        Largest `total_ns` first.
+        Largest `total_ns` first. Null means that it is not known, or that there is none: see `why`.
+
+        `source` : String
+            The log.
+        `name` : String
+            The call.
+        `calls` : UInt32
+            Number of calls.
+        `errors` : UInt32
+            Calls that returned an error, as in `tracefast.syscalls`.
+        `total_ns` : Int64
+            Sum of all durations; null if the log has none.
+        `events_per_s` : Float64
+            Entries and exits of the call per second of the log, from its first event to its last.
+            This is how often a probe on both tracepoints would have run. Null if the log has no
+            times.
+        `tracepoint_enter`, `tracepoint_exit` : String
+            Its tracepoints, such as ``syscalls:sys_enter_read``; null if there is none, see `why`.
+        `wrapper` : String
+            The function at which the call arrives in the kernel, such as ``__x64_sys_read``. Its
+            only argument are the registers of the program, as ``struct pt_regs`` (from 4.17). Null
+            if the kernel lacks it, or if its machine is not known.
+        `functions` : List(Struct)
+            Functions of the kernel that serve the call, from the outside inwards: `name`; `probe`,
+            which is ``fentry`` or ``fexit`` where the kernel has its own types (BTF), otherwise
+            ``kprobe`` or ``kretprobe``; `tells`, what its arguments or its result say; `since` and
+            `until`, the first and last version that is known to have it (null: older than 4.4;
+            still there). Without those that the kernel lacks.
+        `related` : List(String)
+            Tracepoints that show what the call set off: scheduler, page cache, disks, network.
+            Without those that the kernel lacks.
+        `available` : String
+            Whether the kernel has its tracepoints: ``yes``, ``no``, or ``unknown`` without a list.
+        `why` : String
+            Why it is not available, why its exit is not, and which functions the kernel lacks.
+
+    Raises
+    ------
+    OSError
+        The folder, a list in it, or the file with more points cannot be read.
+    Error
+        The folder has none of the lists; or the file does not have the form.
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    The kernel that will be traced has these tracepoints:
+
+    >>> from pathlib import Path
+    >>> import tracefast as tf
+    >>> kernel = Path("kernel")
+    >>> kernel.mkdir()
+    >>> names = ["enter_read", "exit_read", "enter_openat", "exit_openat"]
+    >>> listed = "".join(f"syscalls:sys_{name}\n" for name in names)
+    >>> _ = (kernel / "available_events").write_text(listed)
+    >>> table = tf.hooks(tf.scan("demo.strace"), kernel).collect()
+    >>> table.select("name", "calls", "tracepoint_enter", "available").row(2)
+    ('read', 2, 'syscalls:sys_enter_read', 'yes')
+    >>> table["functions"][2][0]
+    {'name': 'ksys_read', 'probe': 'kprobe', 'tells': 'arg0 descriptor, arg2 bytes asked for',
+     'since': '4.18', 'until': None}
     """
     return hooks_in_detail(events, chosen_inventory(inventory), read_points(points)).select(
         SCHEMA.names()

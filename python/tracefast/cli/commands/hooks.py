@@ -83,7 +83,7 @@ def hooks(
       tracefast hooks app.strace --explain read
       tracefast hooks app.strace --emit bpftrace -o watch.bt
       tracefast hooks app.strace --by errors --top 5 --emit tracefs -o watch.sh
-      tracefast hooks app.strace --inventory server-kernel/ --where "available = 'no'"
+      tracefast hooks app.strace --where "available = 'no'" --wide
     """
     import polars as pl
 

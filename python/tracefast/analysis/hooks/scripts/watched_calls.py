@@ -11,7 +11,7 @@ from tracefast.analysis.hooks.points import is_name
 
 # Calls that return how many bytes they moved; some of the classes return a number of messages.
 _MOVES: Final = ("reads", "writes", "transfers", "receives", "sends")
-_ALSO_MOVES: Final = ("getrandom",)
+_ALSO_MOVES: Final = ("getrandom", "process_vm_readv", "process_vm_writev")
 _MESSAGES: Final = (
     "mq_timedsend",
     "mq_timedsend_time64",
