@@ -9,9 +9,6 @@ from tracefast.columns import (
     event_counts,
     events,
     files,
-    fork_advice,
-    fork_summary,
-    forks,
     hooks,
     page_cache,
     processes,
@@ -19,6 +16,7 @@ from tracefast.columns import (
     waits,
 )
 from tracefast.columns.column_group import ColumnGroup
+from tracefast.columns.forks import fork_advice, fork_summary, forks
 from tracefast.columns.workers import batches, pools, workers
 
 Groups = tuple[ColumnGroup, ...]

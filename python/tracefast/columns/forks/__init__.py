@@ -1,0 +1,1 @@
+"""The columns of tables about processes that were started."""
