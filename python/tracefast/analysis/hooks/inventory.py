@@ -23,6 +23,8 @@ _WRAPPERS: Final = {
 }
 # Before 4.17 the function of every architecture: commit d5a00528b58c.
 _OLD_WRAPPER: Final = "SyS_"
+_FIRST_WORD: Final = re.compile(r"^(\S+)", re.MULTILINE)
+_SYMBOL: Final = re.compile(r"^\S+[ \t]+\S[ \t]+(\S+)", re.MULTILINE)
 # A compiler that made another function of one leaves this in its name.
 _MADE_OF: Final = re.compile(r"(\w+)\.(?:isra|constprop|part)\.[0-9]+", re.ASCII)
 
@@ -177,23 +179,19 @@ def _inventory(
     )
 
 
-def _first_words(file: Path) -> Iterator[str]:
+def _first_words(file: Path) -> list[str]:
     # A function of a module is followed by the module's name.
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        yield line.partition(" ")[0].strip()
+    return _FIRST_WORD.findall(file.read_text(encoding="utf-8", errors="replace"))
 
 
-def _symbols(file: Path) -> Iterator[str]:
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        words = line.split(maxsplit=3)
-        # Address, type, name; a name of a module follows.
-        if len(words) > 2:  # noqa: PLR2004 - as the comment says
-            yield words[2]
+def _symbols(file: Path) -> list[str]:
+    # Address, type, name; a name of a module follows.
+    return _SYMBOL.findall(file.read_text(encoding="utf-8", errors="replace"))
 
 
 def _variants(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     for name in names:
-        if (made := _MADE_OF.fullmatch(name)) is not None:
+        if "." in name and (made := _MADE_OF.fullmatch(name)) is not None:
             yield made[1], name
 
 
