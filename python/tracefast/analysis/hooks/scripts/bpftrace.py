@@ -5,8 +5,8 @@ from typing import Final
 
 from tracefast.analysis.hooks.scripts.watched_calls import WatchedCall, comment
 
-# Casts and `args->` are for bpftrace 0.17 as well as for those since: before 0.19 `args.x` is an
-# error, and from 0.22 on keys of a map have to be of one type.
+# For bpftrace from 0.17 on: before 0.19 `args.x` is an error, and from 0.24 on the keys of a map
+# have to be of one type (its CHANGELOG), so ids are cast.
 _HEAD: Final = """\
 #!/usr/bin/env bpftrace
 // Watch system calls of a process and of its children. Made by tracefast hooks.
