@@ -1,5 +1,6 @@
 """What a kernel has to hook into: its tracepoints and functions, as far as somebody listed them."""
 
+import os
 import platform
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -95,7 +96,7 @@ class Inventory:
         return None if self.symbols is None else name in self.symbols
 
 
-def read_inventory(folder: str | Path) -> Inventory:
+def read_inventory(folder: str | os.PathLike[str]) -> Inventory:
     """Read the lists of a kernel from a folder: any of them.
 
     Parameters

@@ -1,5 +1,6 @@
 """The hook points that are known: tracepoints and kernel functions of each system call."""
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -80,7 +81,7 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def read_points(more: str | Path | None = None) -> Points:
+def read_points(more: str | os.PathLike[str] | None = None) -> Points:
     """Read the hook points of the package, and those that a user adds.
 
     Parameters

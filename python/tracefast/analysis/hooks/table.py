@@ -1,7 +1,7 @@
 """One row per system call of a log: its tracepoints, its functions, what watching it would cost."""
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -23,7 +23,10 @@ _SECOND: Final = 1_000_000_000
 
 
 def hooks(
-    events: Events, inventory: str | Path | None = None, *, points: str | Path | None = None
+    events: Events,
+    inventory: str | os.PathLike[str] | None = None,
+    *,
+    points: str | os.PathLike[str] | None = None,
 ) -> pl.LazyFrame:
     r"""Give one row per system call of a log: where the kernel lets you watch it, and at what rate.
 
@@ -109,7 +112,7 @@ def hooks(
     )
 
 
-def chosen_inventory(folder: str | Path | None) -> Inventory:
+def chosen_inventory(folder: str | os.PathLike[str] | None) -> Inventory:
     """Give the lists of a kernel: from a folder, or of this machine."""
     return this_machine() if folder is None else read_inventory(folder)
 
