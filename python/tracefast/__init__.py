@@ -18,6 +18,10 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
 `workers`, `pools`, `batches`
     Which processes work for others, what starting them cost, what all of them read; what each of
     their results was waited for.
+`flow`, `roles`, `phases`
+    Which data went where; what each file was for; the parts of the run that the program named.
+`mark`, `phase`
+    Name parts of a run, in the program that is traced.
 `page_cache`, `blocks`
     What the page cache and block devices did, from ftrace.
 
@@ -47,6 +51,7 @@ from tracefast._core import (
     __version__,
     schema,
 )
+from tracefast.marks import mark, phase
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
@@ -57,6 +62,9 @@ if TYPE_CHECKING:
     from tracefast.analysis.files.covered_bytes import covered_bytes
     from tracefast.analysis.files.page_cache import page_cache
     from tracefast.analysis.files.table import files
+    from tracefast.analysis.flow.edges import flow
+    from tracefast.analysis.flow.phases import phases
+    from tracefast.analysis.flow.roles import roles
     from tracefast.analysis.forks.summary import fork_advice, fork_summary
     from tracefast.analysis.forks.table import forks
     from tracefast.analysis.hooks.table import hooks
@@ -86,17 +94,22 @@ __all__ = [
     "events",
     "fields",
     "files",
+    "flow",
     "fork_advice",
     "fork_summary",
     "forks",
     "hooks",
+    "mark",
     "memory",
     "page_cache",
     "parse",
     "parse_many",
+    "phase",
+    "phases",
     "pools",
     "processes",
     "read",
+    "roles",
     "scan",
     "schema",
     "stuck",
@@ -115,6 +128,7 @@ _LAZY = {
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files.table",
+    "flow": "tracefast.analysis.flow.edges",
     "fork_advice": "tracefast.analysis.forks.summary",
     "fork_summary": "tracefast.analysis.forks.summary",
     "forks": "tracefast.analysis.forks.table",
@@ -122,8 +136,10 @@ _LAZY = {
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse_many": "tracefast.batch.parse_many",
+    "phases": "tracefast.analysis.flow.phases",
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
+    "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",
     "stuck": "tracefast.analysis.waits.table",
     "syscalls": "tracefast.analysis.syscalls",

@@ -14,14 +14,17 @@ __all__ = [
     "Decoder",
     "Error",
     "Files",
+    "Flow",
     "Fold",
     "Forks",
     "Memory",
     "ParquetEvents",
+    "Phases",
     "Processes",
     "Progress",
     "Reader",
     "Report",
+    "Roles",
     "Schema",
     "StraceCounts",
     "Syscalls",
@@ -285,6 +288,22 @@ class Syscalls(Fold):
 
 @final
 class StraceCounts(Fold):
+    def __new__(cls) -> Self: ...
+
+@final
+class Flow(Fold):
+    def __new__(cls, *, by: str = "process") -> Self: ...
+    @property
+    def gaps(self) -> list[str]: ...
+
+@final
+class Roles(Fold):
+    def __new__(cls) -> Self: ...
+    @property
+    def gaps(self) -> list[str]: ...
+
+@final
+class Phases(Fold):
     def __new__(cls) -> Self: ...
 
 @final

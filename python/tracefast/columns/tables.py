@@ -17,6 +17,7 @@ from tracefast.columns import (
 )
 from tracefast.columns.column_group import ColumnGroup
 from tracefast.columns.forks import fork_advice, fork_summary, forks
+from tracefast.columns.flow import edges, phases, roles
 from tracefast.columns.workers import batches, pools, workers
 
 Groups = tuple[ColumnGroup, ...]
@@ -37,6 +38,9 @@ TABLES: Final[dict[str, Groups]] = {
     "processes": processes.COLUMNS,
     "memory": processes.MEMORY,
     "syscalls": syscalls.COLUMNS,
+    "flow": edges.COLUMNS,
+    "roles": roles.COLUMNS,
+    "phases": phases.COLUMNS,
     "waits": waits.COLUMNS,
     "stuck": waits.COLUMNS,
     "wait_graph": waits.GRAPH,

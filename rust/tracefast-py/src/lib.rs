@@ -46,6 +46,8 @@ mod _core {
     #[pymodule_export]
     use super::tables::files::{Darshan, Files};
     #[pymodule_export]
+    use super::tables::flow::{Flow, Phases, Roles};
+    #[pymodule_export]
     use super::tables::fold::Fold;
     #[pymodule_export]
     use super::tables::forks::Forks;

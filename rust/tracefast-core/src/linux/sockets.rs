@@ -34,7 +34,7 @@ impl<'a> SocketName<'a> {
         Some(Self { protocol, own, other })
     }
 
-    fn is_unix(&self) -> bool {
+    pub(crate) fn is_unix(&self) -> bool {
         self.protocol.starts_with("UNIX")
     }
 

@@ -21,6 +21,11 @@ impl Names {
         number
     }
 
+    /// The number of a text, if it has one.
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        self.numbers.get(text).copied()
+    }
+
     /// The text of a number.
     pub(crate) fn text(&self, number: u32) -> Option<&str> {
         self.texts.get(number as usize).map(AsRef::as_ref)

@@ -156,6 +156,15 @@ impl Tracker {
         if self.events_show_children { Vec::new() } else { namespaces::settle(&mut self.tasks) }
     }
 
+    /// The task that leads the process of a task, as far as the log has shown it.
+    pub(crate) fn leader(&self, number: u32) -> u32 {
+        let Some(task) = self.tasks.get(number as usize) else { return number };
+        match task.pid.get().filter(|&pid| task.tid.get() != Some(pid)) {
+            Some(pid) => self.by_tid.get(&(task.source, pid)).copied().unwrap_or(number),
+            None => number,
+        }
+    }
+
     /// The number of a row's source; 0 if it has none.
     #[inline]
     pub(crate) fn source(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> u32 {

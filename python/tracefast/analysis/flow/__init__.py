@@ -1,0 +1,1 @@
+"""Where data went, what files were for, and the named parts of a run."""

@@ -1,0 +1,77 @@
+"""Which data went where: the edges of a graph of processes, files, pipes and sockets."""
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.folds import folded
+from tracefast._polars.given_events import Events
+
+By = Literal["process", "image", "phase"]
+BYS: Final = ("process", "image", "phase")
+# The columns of the table, and their types.
+SCHEMA: Final = pl.Schema(_core.Flow().schema)
+
+
+def flow(
+    events: Events,
+    by: By = "process",
+    *,
+    gaps: Callable[[list[str]], object] | None = None,
+) -> pl.LazyFrame:
+    """Give the edges of the flow of data: who read what, who wrote what.
+
+    An edge leads from what data came from to what it went to: from a file to the process that read
+    it, from a process to the pipe that it wrote to, from one name of a file to the next. What
+    io_uring moves is in no log of system calls.
+
+    Parameters
+    ----------
+    events
+        The events of a log or of Parquet files, in their order: all of them, as names and
+        descriptors follow from the calls of all processes.
+    by
+        What processes are called by: each is one, those that ran one program are one, or those of
+        one phase (see `tracefast.phases`) are.
+    gaps
+        Called with what the logs lack, once the table is made: ``calls``, ``names``,
+        ``addresses``, ``children``.
+
+    Returns
+    -------
+    polars.LazyFrame
+        In order of `source` and `ts_first`. Null means that the log cannot say.
+
+        `source` : String
+            The log.
+
+    Raises
+    ------
+    ValueError
+        `by` is none of these.
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> edges = tf.flow(tf.scan("demo.strace")).collect()
+    >>> edges.select("src", "dst", "how", "bytes").row(0)
+    ('/srv/demo/data.bin', 'process 100', 'read', 4096)
+    """
+    if by not in BYS:
+        raise ValueError(f"by must be 'process', 'image' or 'phase', got {by!r}")
+
+    def look(fold: _core.Flow) -> None:
+        if gaps is not None:
+            gaps(fold.gaps)
+
+    return folded(
+        events,
+        lambda: _core.Flow(by=by),
+        name="FLOW",
+        question="tracefast.flow",
+        look=look,
+    )

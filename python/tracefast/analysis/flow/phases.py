@@ -1,0 +1,56 @@
+"""The named parts of a run."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.folds import folded
+from tracefast._polars.given_events import Events
+
+# The columns of the table, and their types.
+SCHEMA: Final = pl.Schema(_core.Phases().schema)
+
+
+def phases(events: Events) -> pl.LazyFrame:
+    """Give the phases that programs marked: one row per phase.
+
+    A program marks a phase by looking up a path that does not exist, which tracers show:
+    ``/tracefast/phase/NAME`` begins a phase, and ends the one that such a mark began before;
+    ``/tracefast/begin/NAME`` begins one within the other; ``/tracefast/end/NAME`` ends it. In
+    Python that is `tracefast.mark` and `tracefast.phase`. ftrace shows the same text where the
+    program may write to the kernel's trace_marker. A child is in the phase of its maker, unless it
+    has one of its own.
+
+    Parameters
+    ----------
+    events
+        The events of a log or of Parquet files, in their order.
+
+    Returns
+    -------
+    polars.LazyFrame
+        In order of `source` and `ts_start`.
+
+        `source` : String
+            The log.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> lines = '''1 1.0 access("/tracefast/phase/load", F_OK) = -1 ENOENT (No such file)
+    ... 1 1.5 read(3, "", 10) = 0
+    ... 1 2.0 access("/tracefast/phase/train", F_OK) = -1 ENOENT (No such file)
+    ... 1 4.0 exit_group(0) = ?
+    ... 1 4.0 +++ exited with 0 +++
+    ... '''
+    >>> _ = open("marked.strace", "w").write(lines)
+    >>> tf.phases(tf.scan("marked.strace")).select("name", "dur_ns", "count").collect().rows()
+    [('load', 1000000000, 1), ('train', 2000000000, 1)]
+    """
+    return folded(events, _core.Phases, name="PHASES", question="tracefast.phases")

@@ -1,0 +1,8 @@
+//! Named parts of the time: a program marks them by looking up a path ([`mark`]), and a process is in
+//! the phase that is open in it, or else in that of its maker ([`open`]).
+
+pub(crate) mod fold;
+pub(crate) mod mark;
+pub(crate) mod open;
+
+pub use fold::Phases;

@@ -1,0 +1,63 @@
+//! The folds of the flow of data.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tracefast_core::tables::flow::{self, By};
+use tracefast_core::tables::phases;
+
+use crate::tables::fold::Fold;
+
+/// Which data went where.
+#[pyclass(frozen, extends = Fold, module = "tracefast._core")]
+pub struct Flow;
+
+#[pymethods]
+impl Flow {
+    #[new]
+    #[pyo3(signature = (*, by = "process"))]
+    fn new(by: &str) -> PyResult<PyClassInitializer<Self>> {
+        let by = match by {
+            "process" => By::Process,
+            "image" => By::Image,
+            "phase" => By::Phase,
+            other => return Err(PyValueError::new_err(format!("no rows by '{other}'"))),
+        };
+        Ok(Fold::extended(Self, flow::Flow::new(by)))
+    }
+
+    /// What the logs lack, so that less is known.
+    #[getter]
+    fn gaps(this: &Bound<'_, Self>) -> Vec<&'static str> {
+        this.as_super().get().look(flow::Flow::gaps).unwrap_or_default()
+    }
+}
+
+/// What each file was for.
+#[pyclass(frozen, extends = Fold, module = "tracefast._core")]
+pub struct Roles;
+
+#[pymethods]
+impl Roles {
+    #[new]
+    fn new() -> PyClassInitializer<Self> {
+        Fold::extended(Self, flow::Roles::default())
+    }
+
+    /// What the logs lack, so that less is known.
+    #[getter]
+    fn gaps(this: &Bound<'_, Self>) -> Vec<&'static str> {
+        this.as_super().get().look(flow::Roles::gaps).unwrap_or_default()
+    }
+}
+
+/// The named parts of a run.
+#[pyclass(frozen, extends = Fold, module = "tracefast._core")]
+pub struct Phases;
+
+#[pymethods]
+impl Phases {
+    #[new]
+    fn new() -> PyClassInitializer<Self> {
+        Fold::extended(Self, phases::Phases::default())
+    }
+}
