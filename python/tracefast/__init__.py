@@ -35,26 +35,27 @@ True
 >>> tf.files(events).select("path", "reads", "read_bytes").head(1).collect().rows()
 [('/srv/demo/data.bin', 2, 4096)]
 
-Importing this module is cheap: polars is imported by the first function that needs it.
+Importing this module takes a millisecond: the rest is imported by what needs it first.
 """
 
 import importlib
-from typing import TYPE_CHECKING
 
-from tracefast._core import (
-    Batch,
-    Error,
-    Progress,
-    Reader,
-    Report,
-    Schema,
-    __version__,
-    schema,
-)
 from tracefast.marks import mark, phase
-from tracefast.reading import parse, read
+
+# As `typing.TYPE_CHECKING`, without the time that importing `typing` takes.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from tracefast._core import (
+        Batch,
+        Error,
+        Progress,
+        Reader,
+        Report,
+        Schema,
+        __version__,
+        schema,
+    )
     from tracefast.analysis.blocks import blocks
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.workers.pools import pools
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
+    from tracefast.reading import parse, read
     from tracefast.scanning import scan
 
 __all__ = [
@@ -119,8 +121,16 @@ __all__ = [
     "workers",
 ]
 
-# The functions that need polars, and their modules.
+# What is imported when it is first used, and its module: programs that only mark phases need not
+# wait for it.
 _LAZY = {
+    "Batch": "tracefast._core",
+    "Error": "tracefast._core",
+    "Progress": "tracefast._core",
+    "Reader": "tracefast._core",
+    "Report": "tracefast._core",
+    "Schema": "tracefast._core",
+    "__version__": "tracefast._core",
     "accesses": "tracefast.analysis.files.accesses",
     "batches": "tracefast.analysis.workers.batches",
     "blocks": "tracefast.analysis.blocks",
@@ -135,12 +145,15 @@ _LAZY = {
     "hooks": "tracefast.analysis.hooks.table",
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
+    "parse": "tracefast.reading",
     "parse_many": "tracefast.batch.parse_many",
     "phases": "tracefast.analysis.flow.phases",
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
+    "read": "tracefast.reading",
     "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",
+    "schema": "tracefast._core",
     "stuck": "tracefast.analysis.waits.table",
     "syscalls": "tracefast.analysis.syscalls",
     "wait_graph": "tracefast.analysis.waits.pairs",

@@ -6,12 +6,16 @@ does nothing else. This module imports nothing but what Python itself has loaded
 """
 
 import os
-from types import TracebackType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
 
 # Where tracefs is mounted: Documentation/trace/ftrace.rst.
 _MARKERS = ("/sys/kernel/tracing/trace_marker", "/sys/kernel/debug/tracing/trace_marker")
-# The descriptor of trace_marker; -1 if the program may not write there, None before the first mark.
-_marker: int | None = None
+# The descriptor of trace_marker, and which file it is; empty if the program may not write there.
+# None before the first mark.
+_marker: "tuple[int, int, int] | tuple[()] | None" = None
 
 
 def mark(name: str) -> None:
@@ -75,9 +79,9 @@ class phase:  # noqa: N801 - it is called like a function
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        kind: "type[BaseException] | None",
+        error: "BaseException | None",
+        traceback: "TracebackType | None",
     ) -> None:
         _look("end", self.name)
 
@@ -92,18 +96,24 @@ def _look(verb: str, name: str) -> None:
     os.access(path, os.F_OK)
     if _marker is None:
         _marker = _open_marker()
-    if _marker >= 0:
+    if _marker:
+        descriptor, device, inode = _marker
         try:
-            os.write(_marker, path.encode(errors="surrogateescape"))
+            # A program that closes all its descriptors may have another file there by now.
+            found = os.fstat(descriptor)
+            if (found.st_dev, found.st_ino) == (device, inode):
+                os.write(descriptor, path.encode(errors="surrogateescape"))
         except OSError:
-            # The kernel does not trace at the moment, or the program has closed all its files.
-            _marker = -1
+            # The kernel does not trace at the moment.
+            return
 
 
-def _open_marker() -> int:
+def _open_marker() -> "tuple[int, int, int] | tuple[()]":
     for path in _MARKERS:
         try:
-            return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         except OSError:
             continue
-    return -1
+        found = os.fstat(descriptor)
+        return descriptor, found.st_dev, found.st_ino
+    return ()

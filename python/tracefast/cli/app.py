@@ -12,6 +12,7 @@ from tracefast.cli.commands.blocks import blocks
 from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.events import events
 from tracefast.cli.commands.files.command import files
+from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks
 from tracefast.cli.commands.hooks import hooks
 from tracefast.cli.commands.parse.command import parse
@@ -41,6 +42,7 @@ Examples:
   tracefast syscalls app.parquet              which system calls took the time, or waited
   tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast workers train.strace              what worker processes cost, and what all read
+  tracefast flow run.strace -o flow.svg       which data went where, and what is the result
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
   tracefast hooks app.strace                  where the kernel lets you watch these calls
@@ -92,6 +94,7 @@ app.command(short_help="Show which processes ran, what they did, how they ended.
 app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
 app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
 app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
+app.command(short_help="Show where data went, and what files were for.")(flow)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)

@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from tracefast.cli.command_line import options
@@ -43,6 +44,8 @@ class Request:
         As for :func:`tracefast.scan`.
     quiet
         Print only errors on standard error.
+    picture
+        The output has the suffix of a picture.
     """
 
     inputs: list[str]
@@ -58,11 +61,17 @@ class Request:
     machine: Machine | None = None
     assume_complete: bool = False
     quiet: bool = False
+    picture: bool = False
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""
         if not self.quiet:
             print(text, file=sys.stderr)
+
+    def note_lines(self, lines: Collection[str]) -> None:
+        """Print notes on standard error, one a line."""
+        for line in lines:
+            self.note(line)
 
     def warn(self, text: str) -> None:
         """Print a warning on standard error."""
@@ -71,7 +80,10 @@ class Request:
 
 
 def table_command(
-    *, without: Collection[str] = (), other_output: str | None = None
+    *,
+    without: Collection[str] = (),
+    other_output: str | None = None,
+    pictures: Collection[str] = (),
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Turn a function into a command with the options that all tables share.
 
@@ -82,12 +94,17 @@ def table_command(
     other_output
         An option of the command's own: if it is given, the output is not a table, and its name may
         have any suffix.
+    pictures
+        Suffixes of outputs that are not tables either: the command draws them.
     """
-    return lambda command: _make_command(command, without, other_output)
+    return lambda command: _make_command(command, without, other_output, pictures)
 
 
 def _make_command(
-    command: Callable[..., int], without: Collection[str], other_output: str | None
+    command: Callable[..., int],
+    without: Collection[str],
+    other_output: str | None,
+    pictures: Collection[str],
 ) -> Callable[..., None]:
     """Turn a function into a command.
 
@@ -101,8 +118,10 @@ def _make_command(
 
     @functools.wraps(command)
     def run(*_: object, **given: Any) -> int:  # noqa: ANN401 - typer has checked the types
-        table = other_output is None or given[other_output] is None
-        request = _make_request(table=table, **{name: given.pop(name) for name in names})
+        shared_given = {name: given.pop(name) for name in names}
+        picture = PurePath(shared_given["output"]).suffix.lower() in pictures
+        table = not picture and (other_output is None or given[other_output] is None)
+        request = _make_request(table=table, picture=picture, pictures=pictures, **shared_given)
         return command(request, **given)
 
     # Parameters without a default are arguments, which come before the logs.
@@ -147,13 +166,14 @@ def _make_request(
     no_clobber: bool,
     from_: str | None,
     to: str | None,
+    pictures: Collection[str],
     **others: Any,  # noqa: ANN401 - as they are
 ) -> Request:
     """Check what can be checked before any work is done."""
     from tracefast.cli.output.form import choose_form
 
     return Request(
-        form=choose_form(format_, output, no_clobber=no_clobber, table=table),
+        form=choose_form(format_, output, no_clobber=no_clobber, table=table, pictures=pictures),
         output=output,
         clobber=not no_clobber,
         window=Window.parse(from_, to),

@@ -1,6 +1,7 @@
 """In which form a result is written."""
 
 import sys
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,20 +32,27 @@ _TEXT_SUFFIXES = ("", ".txt", ".text", ".log", ".out", ".md")
 
 
 def choose_form(
-    form: Format | None, output: str, *, no_clobber: bool, table: bool = True
+    form: Format | None,
+    output: str,
+    *,
+    no_clobber: bool,
+    table: bool = True,
+    pictures: Collection[str] = (),
 ) -> Format:
     """Choose the form of a result before any work is done.
 
     Parameters
     ----------
     form
-        The form that was asked for.
+        The form that was asked for; None for that of the suffix.
     output
         Path of a file, or ``-``.
     no_clobber
         Keep an output that exists.
     table
         Whether the result is a table; other results are text, and may have any suffix.
+    pictures
+        Suffixes of the pictures that the command draws, to name them in a hint.
 
     Raises
     ------
@@ -63,7 +71,7 @@ def choose_form(
         if suffix[1:2].isalpha() and suffix not in {*_SUFFIXES, *_TEXT_SUFFIXES}:
             raise CommandError(
                 f"{output}: unknown suffix",
-                f"use one of {', '.join(_SUFFIXES)}, .txt, or give --format",
+                f"use one of {', '.join((*_SUFFIXES, *pictures))}, .txt, or give --format",
             )
         form = _SUFFIXES.get(suffix, Format.TABLE)
     if form is Format.PARQUET and output == STDIN and sys.stdout.isatty():

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 import polars as pl
 
 from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES, Edge, Node, layout
+from tracefast.cli.pictures.quoting import dot_text, mermaid_text
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.shorten import cut_middle
@@ -131,29 +132,23 @@ def _edges(pairs: pl.DataFrame, stuck: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dot(processes: list[_Process], waits: list[_Wait]) -> str:
-    def quoted(text: str) -> str:
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
     lines = ["digraph waits {", "  rankdir=LR;", "  node [shape=box];"]
     for at, process in enumerate(processes):
-        label = quoted(" ".join(filter(None, [process.title, process.below, process.stuck])))
+        label = dot_text(" ".join(filter(None, [process.title, process.below, process.stuck])))
         colour = ' color="#c0392b"' if process.stuck else ""
         lines.append(f"  n{at} [label={label}{colour}];")
     for wait in waits:
         colour = ' color="#c0392b"' if wait.stuck else ""
-        lines.append(f"  n{wait.waiter} -> n{wait.waker} [label={quoted(wait.label)}{colour}];")
+        lines.append(f"  n{wait.waiter} -> n{wait.waker} [label={dot_text(wait.label)}{colour}];")
     return "\n".join([*lines, "}", ""])
 
 
 def _mermaid(processes: list[_Process], waits: list[_Wait]) -> str:
-    def quoted(text: str) -> str:
-        return '"' + escape(text, {'"': "#quot;"}) + '"'
-
     lines = ["flowchart LR"]
     for at, process in enumerate(processes):
         label = " ".join(filter(None, [process.title, process.below, process.stuck]))
-        lines.append(f"  n{at}[{quoted(label)}]")
-    lines += [f"  n{wait.waiter} -->|{quoted(wait.label)}| n{wait.waker}" for wait in waits]
+        lines.append(f"  n{at}[{mermaid_text(label)}]")
+    lines += [f"  n{wait.waiter} -->|{mermaid_text(wait.label)}| n{wait.waker}" for wait in waits]
     red = [f"n{at}" for at, process in enumerate(processes) if process.stuck]
     if red:
         lines += [

@@ -11,14 +11,14 @@ COLUMNS: Final = (
         "String",
         "What the data came from: ``process``, ``file``, ``pipe``, ``socket``, ``shm`` (memory that"
         " processes share: ``/dev/shm``, ``memfd_create``), ``host`` (the other end of a socket,"
-        " where only one is in the log); with ``by=\"phase\"``, ``phase`` in place of ``process``."
+        ' where only one is in the log); with ``by="phase"``, ``phase`` in place of ``process``.'
         " Null where the log does not show what a descriptor leads to.",
     ),
     columns(
         "src",
         "String",
         "Its name: ``gzip 11807`` (program and process id; with ``#2`` for the second process that"
-        " has them), with ``by=\"image\"`` the path of the program, with ``by=\"phase\"`` the phase;"
+        ' has them), with ``by="image"`` the path of the program, with ``by="phase"`` the phase;'
         " the last path of a file; ``pipe:[28347]``, or ``pipe 1`` where the log has no name for"
         " it; the address at which the server of a socket listens. Pipes are called by who gives"
         " and who takes, ``tar | gzip``, where processes are joined.",

@@ -1,0 +1,1 @@
+"""Draw the flow of data: alike files and processes are one node."""

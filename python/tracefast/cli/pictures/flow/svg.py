@@ -1,0 +1,189 @@
+"""The graph as SVG."""
+
+import math
+from itertools import pairwise
+from typing import Final
+from xml.sax.saxutils import escape
+
+from tracefast.cli.pictures.flow.colours import colours, legend
+from tracefast.cli.pictures.flow.graph import Graph, Group, Line
+from tracefast.cli.pictures.flow.texts import line_label
+from tracefast.cli.pictures.layout import Edge, Node, layout
+from tracefast.cli.text.shorten import cut_middle
+
+_MOST_TEXT: Final = 26
+_CHARACTER: Final = 7.0
+_SMALL: Final = 5.8
+_LINE: Final = 15
+_PAD: Final = 10
+_MARGIN: Final = 20
+_LEGEND: Final = 26
+_LINE_COLOUR: Final = "#94a3b8"
+_TEXT: Final = "#111827"
+_NOTE: Final = "#4b5563"
+# Points of a curve between which it is straight enough.
+_STEPS: Final = 16
+# Names that a tooltip lists.
+_MOST_NAMES: Final = 20
+_FONT: Final = 'font-family="system-ui, sans-serif" font-size="12"'
+
+
+def svg(graph: Graph, title: str) -> str:
+    """Draw the graph.
+
+    Parameters
+    ----------
+    graph
+        What to draw.
+    title
+        What it shows, for people who do not see it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        pygraphviz is not installed.
+    """
+    nodes = [_box(group) for group in graph.groups]
+    labels = [line_label(line) for line in graph.lines]
+    edges = [
+        Edge(line.source, line.target, len(label) * _SMALL)
+        for line, label in zip(graph.lines, labels, strict=True)
+    ]
+    found = layout(nodes, edges)
+    swatches = _legend(graph.groups)
+    least = sum(swatch[2] for swatch in swatches)
+    longest = max((len(note) * _SMALL for note in graph.notes), default=0)
+    width = max(found.width, least, longest) + 2 * _MARGIN
+    below = found.height + 2 * _MARGIN
+    height = below + _LEGEND + len(graph.notes) * _LINE
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} {_FONT}>',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width:.0f}" height="{height:.0f}" fill="#fff"/>',
+        f'<g transform="translate({_MARGIN} {_MARGIN})">',
+    ]
+    most = max((line.bytes + (line.back or 0) for line in graph.lines), default=0) or 1
+    for line, label, points in zip(graph.lines, labels, found.edges, strict=True):
+        parts += _curve(line, label, points, graph.groups, most)
+    for group, node, place in zip(graph.groups, nodes, found.nodes, strict=True):
+        parts += _node(group, node, place)
+    parts.append("</g>")
+    x = float(_MARGIN)
+    for fill, frame, room, text in swatches:
+        square = f'x="{x:.0f}" y="{below - 9:.0f}" width="12" height="12" rx="2"'
+        beside = f'x="{x + 18:.0f}" y="{below + 1:.0f}" fill="{_NOTE}"'
+        parts += [
+            f'<rect {square} fill="{fill}" stroke="{frame}"/>',
+            f"<text {beside}>{escape(text)}</text>",
+        ]
+        x += room
+    for at, note in enumerate(graph.notes):
+        y = below + _LEGEND + at * _LINE - 4
+        text = f'fill="{_NOTE}" font-size="11"'
+        parts.append(f'<text x="{_MARGIN}" y="{y:.0f}" {text}>{escape(note)}</text>')
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _box(group: Group) -> Node:
+    label, below = cut_middle(group.label, _MOST_TEXT), cut_middle(group.below, _MOST_TEXT)
+    width = max(len(label) * _CHARACTER, len(below) * _SMALL) + 2 * _PAD
+    return Node(group.label, max(width, 60), (2 if below else 1) * _LINE + _PAD)
+
+
+def _node(group: Group, node: Node, place: tuple[float, float]) -> list[str]:
+    x, y = place
+    fill, frame = colours(group.kind, group.role)
+    process = group.kind in {"process", "phase"}
+    names = group.names[:_MOST_NAMES]
+    if group.count > len(names):
+        names.append(f"and {group.count - len(names):,} more")
+    what = f"{group.role or group.kind}: "
+    round_ = f'rx="{node.height / 2 if process else 3:.1f}"'
+    corner = f'x="{x - node.width / 2:.1f}" y="{y - node.height / 2:.1f}"'
+    size = f'width="{node.width:.1f}" height="{node.height:.1f}" {round_}'
+    paint = f'fill="{fill}" stroke="{frame}" stroke-width="{1.6 if process else 1.2}"'
+    parts = [
+        f"<g><title>{escape(what + chr(10).join(names))}</title>",
+        f"<rect {corner} {size} {paint}/>",
+    ]
+    below = cut_middle(group.below, _MOST_TEXT)
+    first = y - 3 if below else y + 4
+    weight = ' font-weight="600"' if process else ""
+    parts.append(
+        f'<text x="{x:.1f}" y="{first:.1f}" text-anchor="middle" fill="{_TEXT}"{weight}>'
+        f"{escape(cut_middle(group.label, _MOST_TEXT))}</text>"
+    )
+    if below:
+        parts.append(
+            f'<text x="{x:.1f}" y="{y + 11:.1f}" text-anchor="middle" fill="{_NOTE}"'
+            f' font-size="10">{escape(below)}</text>'
+        )
+    return [*parts, "</g>"]
+
+
+def _curve(
+    line: Line, label: str, points: list[tuple[float, float]], groups: list[Group], most: int
+) -> list[str]:
+    width = 0.75 + 9 * math.sqrt((line.bytes + (line.back or 0)) / most)
+    start, *rest = (f"{x:.1f} {y:.1f}" for x, y in points)
+    ends = f"{groups[line.source].label} → {groups[line.target].label}"
+    title = f"{ends}: {', '.join(sorted(line.hows | line.back_hows))} {label}".strip()
+    paint = f'fill="none" stroke="{_LINE_COLOUR}" stroke-width="{width:.2f}" stroke-opacity=".75"'
+    parts = [
+        f"<g><title>{escape(title)}</title>",
+        f'<path d="M{start}C{" ".join(rest)}" {paint}/>',
+        _arrow(points[-2], points[-1], width),
+    ]
+    if line.back is not None:
+        parts.append(_arrow(points[1], points[0], width))
+    if label:
+        x, y = _middle(points)
+        halo = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
+        place = f'x="{x:.1f}" y="{y - width / 2 - 2:.1f}" text-anchor="middle" font-size="10"'
+        parts.append(f'<text {place} fill="{_NOTE}" {halo}>{escape(label)}</text>')
+    return [*parts, "</g>"]
+
+
+def _arrow(before: tuple[float, float], tip: tuple[float, float], width: float) -> str:
+    """Draw the head of an arrow, as large as its line needs."""
+    dx, dy = tip[0] - before[0], tip[1] - before[1]
+    length = math.hypot(dx, dy) or 1
+    dx, dy = dx / length, dy / length
+    size = 6 + width * 0.7
+    half = 3 + width * 0.6
+    x, y = tip[0] - dx * size, tip[1] - dy * size
+    sides = f"{x - dy * half:.1f} {y + dx * half:.1f} {x + dy * half:.1f} {y - dx * half:.1f}"
+    return f'<polygon points="{tip[0]:.1f} {tip[1]:.1f} {sides}" fill="#64748b"/>'
+
+
+def _middle(points: list[tuple[float, float]]) -> tuple[float, float]:
+    """Give the point in the middle of the way along an edge."""
+    steps = [at / _STEPS for at in range(_STEPS)]
+    way = []
+    for at in range(0, len(points) - 3, 3):
+        one, two, three, four = points[at : at + 4]
+        for t in steps:
+            parts = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
+            corners = (one, two, three, four)
+            x = sum(part * corner[0] for part, corner in zip(parts, corners, strict=True))
+            y = sum(part * corner[1] for part, corner in zip(parts, corners, strict=True))
+            way.append((x, y))
+    way.append(points[-1])
+    lengths = [math.dist(a, b) for a, b in pairwise(way)]
+    left = sum(lengths) / 2
+    for point, length in zip(way, lengths, strict=False):
+        if left <= length:
+            return point
+        left -= length
+    return way[-1]
+
+
+def _legend(groups: list[Group]) -> list[tuple[str, str, float, str]]:
+    """Give the colours that occur, the room that each needs, and what it means."""
+    found: dict[str, tuple[str, str]] = {}
+    for group in groups:
+        found.setdefault(legend(group.kind, group.role), colours(group.kind, group.role))
+    return [
+        (fill, frame, len(text) * _CHARACTER + 36, text) for text, (fill, frame) in found.items()
+    ]

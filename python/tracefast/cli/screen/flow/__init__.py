@@ -1,0 +1,1 @@
+"""Print where data went."""
