@@ -1,6 +1,6 @@
-"""Download, unpack, load, train, save, load again, remove a temporary; write down what was moved.
+"""Download, unpack, load, train, save, load again, remove a temporary; say what was moved.
 
-Usage: train.py FOLDER: the account goes to FOLDER/account.json, the rest into FOLDER/run.
+Usage: train.py prepare FOLDER, then train.py run FOLDER, which prints its account.
 """
 
 import gzip
@@ -21,12 +21,11 @@ SIZE = 784
 
 def account(folder: Path) -> dict:
     """Do the work; give the bytes that went each way."""
-    run, site = folder / "run", folder / "site"
+    run = folder / "run"
     run.mkdir()
-    data = bytes(at * 7 % 251 for at in range(IMAGES * SIZE))
     tf.mark("download")
     archive = run / "train.gz"
-    with urllib.request.urlopen(f"http://127.0.0.1:{serve(site, data)}/train.gz") as reply:
+    with urllib.request.urlopen(f"http://127.0.0.1:{serve(folder / 'site')}/train.gz") as reply:
         body = reply.read()
     write(archive, body)
     tf.mark("unpack")
@@ -41,7 +40,9 @@ def account(folder: Path) -> dict:
             for at in range(IMAGES):
                 step = (labels[at] - 4.5) / 1000
                 row = images[at * SIZE : (at + 1) * SIZE]
-                weights = [weight + step * pixel for weight, pixel in zip(weights, row)]
+                weights = [
+                    weight + step * pixel for weight, pixel in zip(weights, row, strict=True)
+                ]
             with open(run / "train.log", "ab", buffering=0) as log:
                 log.write(b"epoch %d\n" % epoch)
     tf.mark("save")
@@ -57,7 +58,7 @@ def account(folder: Path) -> dict:
     write(run / "accuracy.txt", b"%d\n" % len(pickle.loads(again)))
     return {
         "archive": len(body),
-        "images": len(data),
+        "images": len(images),
         "labels": len(labels),
         "model": len(model),
         "scratch": 1000,
@@ -66,12 +67,16 @@ def account(folder: Path) -> dict:
     }
 
 
-def serve(site: Path, data: bytes) -> int:
-    """Serve the data in another process; give its port."""
-    site.mkdir()
-    packed = gzip.compress(data, mtime=0)
-    write(site / "train.gz", packed)
-    (site / "train.gz").stat()
+def prepare(folder: Path) -> None:
+    """Make what the run finds: the archive on the server, and the labels."""
+    (folder / "site").mkdir()
+    data = bytes(at * 7 % 251 for at in range(IMAGES * SIZE))
+    write(folder / "site" / "train.gz", gzip.compress(data, mtime=0))
+    write(folder / "labels", bytes(at % 10 for at in range(IMAGES)))
+
+
+def serve(site: Path) -> int:
+    """Serve a folder once, in another process; give its port."""
     reader, writer = os.pipe()
     if os.fork() == 0:
         os.chdir(site)
@@ -102,6 +107,8 @@ def read(path: Path) -> bytes:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    write(folder / "labels", bytes(at % 10 for at in range(IMAGES)))
-    (folder / "account.json").write_text(json.dumps(account(folder)))
+    what, folder = sys.argv[1], Path(sys.argv[2])
+    if what == "prepare":
+        prepare(folder)
+    else:
+        print(json.dumps(account(folder)))

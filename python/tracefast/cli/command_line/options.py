@@ -56,6 +56,14 @@ ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar="TIME", help="Only events that start before this time."),
 ]
+PhaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--phase",
+        metavar="NAME",
+        help="Only events in phases of this name, which the program marked: see flow --phases.",
+    ),
+]
 FormatOption = Annotated[
     Format | None,
     typer.Option("--format", help="Output format.  [default: by the suffix of -o, else table]"),

@@ -144,6 +144,7 @@ def _shared_options(
     where: options.WhereOption = None,
     from_: options.FromOption = None,
     to: options.ToOption = None,
+    phase: options.PhaseOption = None,
     sort: options.SortOption = None,
     top: options.TopOption = None,
     wide: options.WideOption = False,
@@ -166,6 +167,7 @@ def _make_request(
     no_clobber: bool,
     from_: str | None,
     to: str | None,
+    phase: str | None,
     pictures: Collection[str],
     **others: Any,  # noqa: ANN401 - as they are
 ) -> Request:
@@ -176,6 +178,6 @@ def _make_request(
         form=choose_form(format_, output, no_clobber=no_clobber, table=table, pictures=pictures),
         output=output,
         clobber=not no_clobber,
-        window=Window.parse(from_, to),
+        window=Window.parse(from_, to, phase),
         **others,
     )

@@ -67,23 +67,22 @@ class Moment:
 
 @dataclass(frozen=True)
 class Window:
-    """A half-open interval; None for no limit."""
+    """A half-open interval, or the phase of a program, or what is in both; None for no limit."""
 
     start: Moment | None = None
     end: Moment | None = None
+    phase: str | None = None
 
     @classmethod
-    def parse(cls, start: str | None, end: str | None) -> "Window":
-        """Parse the two options.
+    def parse(cls, start: str | None, end: str | None, phase: str | None = None) -> "Window":
+        """Parse the options.
 
         Raises
         ------
         CommandError
             One of them is not a valid time, or the end is not after the start.
         """
-        window = cls(
-            *(parse_moment(name, text) for name, text in (("--from", start), ("--to", end)))
-        )
+        window = cls(parse_moment("--from", start), parse_moment("--to", end), phase)
         first, last = window.start, window.end
         if first and last and first.since == last.since and last.ns <= first.ns:
             if first.since is Since.MIDNIGHT and last.ns < first.ns:
@@ -95,7 +94,7 @@ class Window:
         return window
 
     def __bool__(self) -> bool:
-        return self.start is not None or self.end is not None
+        return self != Window()
 
     @property
     def moments(self) -> list[Moment]:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -99,8 +99,7 @@ def flow(
         raise CommandError(
             f"-o {request.output}: a picture shows the edges", "leave out --roles or --phases"
         )
-    # The members are the words themselves.
-    grouping = cast("Grouping", (by or By.PROCESS).value)
+    grouping: Grouping = (by or By.PROCESS).value
     if phases:
         complete = _print_phases(request, match)
     elif roles:

@@ -1,4 +1,4 @@
-"""Keep the events between `--from` and `--to`, by the clock of each log."""
+"""Keep the events between `--from` and `--to`, by the clock of each log, or of a phase."""
 
 import json
 from collections.abc import Iterator
@@ -64,8 +64,10 @@ def filter_window(
     >>> part.select("name").collect()["name"].to_list()
     ['read', 'read', 'close']
     """
-    if not window:
-        return events
+    if window.phase is not None:
+        from tracefast.cli.inputs.events_in_phase import filter_phase
+
+        events = filter_phase(events, window.phase)
     if any(moment.since in {Since.START, Since.MIDNIGHT} for moment in window.moments):
         spans = dict(_spans(names, format_in, machine))
         if not spans:

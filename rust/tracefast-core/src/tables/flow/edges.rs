@@ -142,15 +142,12 @@ impl Edges {
         }
         let next = self.link(key);
         let edge = Edge { key, sum: Sum::default(), next, gone: false };
-        let at = match self.free.pop() {
-            Some(at) => {
-                self.all[at as usize] = edge;
-                at
-            }
-            None => {
-                self.all.push(edge);
-                self.all.len() as u32 - 1
-            }
+        let at = if let Some(at) = self.free.pop() {
+            self.all[at as usize] = edge;
+            at
+        } else {
+            self.all.push(edge);
+            self.all.len() as u32 - 1
         };
         if let Some(node) = of_task(&key) {
             self.of_node[node as usize] = at.into();

@@ -73,13 +73,13 @@ pub(crate) fn meaning(path: &str) -> Option<Meaning> {
 
 /// `libc.so`, `libc.so.6`.
 fn is_library(name: &str) -> bool {
-    name.ends_with(".so")
+    name.strip_suffix(".so").is_some()
         || name.split_once(".so.").is_some_and(|(_, version)| {
             version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         })
 }
 
-/// Whether a name is that of memory that processes share: shm_open(3), `memfd_create`(2).
+/// Whether a name is that of memory that processes share: `shm_open`(3), `memfd_create`(2).
 pub(crate) fn is_shared_memory(path: &str) -> bool {
     path.starts_with("/dev/shm/") || path.starts_with("/memfd:") || path.starts_with("/SYSV")
 }

@@ -11,11 +11,15 @@ use crate::tables::flow::sockets::Sockets;
 use crate::tables::flow::word_classes::{Act, Holds};
 use crate::tables::flow::{By, table};
 use crate::tables::fold::RowFold;
+use crate::tables::packed::Packed;
 use crate::tables::phases::fold::{MarkColumns, Watched};
 use crate::tables::phases::open::Now;
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
 use crate::tables::waits::arguments::{Arguments, address};
+
+/// How far the makers of a process are asked for a socket that it got from them.
+const MOST_MAKERS: usize = 8;
 
 /// What the log has of what the table is made from.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,7 +50,7 @@ event_columns! {
     pub(crate) struct FlowColumns {
         act: Words<Act> = "name",
         holds: Words<Holds> = "file_type",
-        fd: Numbers<Int32Type> = "fd",
+        fd: Numbers<Int32Type> = ["fd", "fd2"],
         ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
         file: Numbers<UInt64Type> = ["file", "file2"],
         path2: Text = "path2",
@@ -63,6 +67,8 @@ type Columns<'a> = ((TaskColumns<'a>, MarkColumns<'a>), FlowColumns<'a>);
 struct At<'a> {
     row: usize,
     task: u32,
+    /// The first task of its process.
+    owner: u32,
     source: u32,
     phase: In,
     ts: Option<i64>,
@@ -149,6 +155,7 @@ impl Graph {
         let at = At {
             row,
             task: found.task,
+            owner,
             source,
             phase: self.phase(owner),
             ts,
@@ -186,7 +193,7 @@ impl Graph {
         let ftrace = own.cpu.get(row).is_some();
         let phase = self.phase(owner);
         let args = "";
-        let at = At { row, task, source, phase, ts, end: ts, args, ftrace };
+        let at = At { row, task, owner, source, phase, ts, end: ts, args, ftrace };
         let node = self.nodes.named(source, Kind::File, &path);
         self.executes(&at, node);
     }
@@ -244,7 +251,8 @@ impl Graph {
                 }
             }
             Act::Map => {
-                if own.fd.get(at.row).is_none_or(|fd| fd >= 0) && (path.is_some() || file.is_some())
+                if own.fd[0].get(at.row).is_none_or(|fd| fd >= 0)
+                    && (path.is_some() || file.is_some())
                 {
                     self.maps(own, at, path, ofd);
                 }
@@ -285,15 +293,16 @@ impl Graph {
             }
             Act::SocketPair => {
                 if let (Some(one), Some(other)) = (ofd, own.ofd[1].get(at.row)) {
-                    let node = self.nodes.push(at.source, Kind::Socket, Default::default());
+                    let node = self.nodes.push(at.source, Kind::Socket, Packed::default());
                     for ofd in [one, other] {
                         self.nodes.set_unnamed(at.source, ofd, node);
                     }
                 }
             }
             Act::Bind | Act::OwnAddress => {
-                if let Some((ofd, address)) = ofd.zip(at.arguments().at(1).and_then(address)) {
-                    self.sockets.bound(at.source, ofd, &address);
+                let fd = own.fd[0].get(at.row);
+                if let Some((fd, address)) = fd.zip(at.arguments().at(1).and_then(address)) {
+                    self.sockets.bound(at.owner, fd, &address);
                 }
             }
             Act::Connect => {
@@ -305,10 +314,10 @@ impl Graph {
             Act::Accept => {
                 if let Some(ofd) = ofd {
                     let client = at.arguments().at(1).and_then(address);
-                    let listener = own.ofd[1].get(at.row);
+                    let server = own.fd[1].get(at.row).and_then(|fd| self.listens_at(at.owner, fd));
                     let (nodes, sockets) = (&mut self.nodes, &mut self.sockets);
-                    let client = client.as_deref();
-                    if let Some(node) = sockets.accepted(nodes, at.source, listener, path, client) {
+                    let (server, client) = (server.as_deref(), client.as_deref());
+                    if let Some(node) = sockets.accepted(nodes, at.source, server, path, client) {
                         self.nodes.set_unnamed(at.source, ofd, node);
                     }
                 }
@@ -335,14 +344,14 @@ impl Graph {
             return None;
         }
         // It moves data without a descriptor: process_vm_readv(2), getrandom(2).
-        if path.is_none() && ofd.is_none() && own.fd.get(at.row).is_none() {
+        if path.is_none() && ofd.is_none() && own.fd[0].get(at.row).is_none() {
             return None;
         }
         self.seen.data += 1;
         let is_socket = holds == Holds::Socket || path.is_some_and(is_socket_name);
         if is_socket {
             self.seen.sockets += 1;
-            let node = self.socket(at, ofd, path);
+            let node = Some(self.socket(at, ofd, path));
             let named = ofd.is_some_and(|ofd| self.nodes.of_description(at.source, ofd).is_some());
             self.seen.sockets_unnamed += u64::from(!named);
             self.seen.named += 1;
@@ -381,31 +390,37 @@ impl Graph {
     }
 
     /// The node of a socket.
-    fn socket(&mut self, at: &At<'_>, ofd: Option<u32>, path: Option<&str>) -> Option<u32> {
+    fn socket(&mut self, at: &At<'_>, ofd: Option<u32>, path: Option<&str>) -> u32 {
+        let (nodes, sockets) = (&mut self.nodes, &mut self.sockets);
         if let Some(ofd) = ofd
-            && let Some(node) = self.nodes.of_description(at.source, ofd)
+            && let Some(node) = nodes.of_description(at.source, ofd)
         {
-            return Some(node);
+            return node;
+        }
+        if let Some(node) = path.and_then(|name| sockets.shown(nodes, at.source, name)) {
+            return node;
         }
         // A datagram has its address with it: sendto(2), recvfrom(2).
-        let datagram = || address(at.arguments().at(4)?);
-        let node = match path {
-            Some(name) => self.sockets.shown(&mut self.nodes, at.source, name),
-            None => None,
-        };
-        let node = match (node, node.is_none().then(datagram).flatten()) {
-            (None, Some(address)) => {
-                return Some(self.sockets.server(&mut self.nodes, at.source, &address));
+        if let Some(address) = at.arguments().at(4).and_then(address) {
+            return sockets.server(nodes, at.source, &address);
+        }
+        match (path, ofd) {
+            (Some(path), _) => nodes.named(at.source, Kind::Socket, path),
+            (None, Some(ofd)) => nodes.unnamed_node(at.source, ofd, Kind::Socket),
+            (None, None) => nodes.nameless(at.source),
+        }
+    }
+
+    /// The address of a socket that a process or one of its makers bound.
+    fn listens_at(&self, owner: u32, fd: i32) -> Option<String> {
+        let mut at = owner;
+        for _ in 0..MOST_MAKERS {
+            if let Some(address) = self.sockets.address(at, fd) {
+                return Some(address.to_owned());
             }
-            (node, _) => node,
-        };
-        let node = match (node, path, ofd) {
-            (Some(node), _, _) => node,
-            (None, Some(path), _) => self.nodes.named(at.source, Kind::Socket, path),
-            (None, None, Some(ofd)) => self.nodes.unnamed_node(at.source, ofd, Kind::Socket),
-            (None, None, None) => return Some(self.nodes.nameless(at.source)),
-        };
-        Some(node)
+            at = self.tracker.leader(self.tracker.tasks.get(at as usize)?.birth?.parent);
+        }
+        None
     }
 
     /// How data goes to or from a node, if not as `how` of files.

@@ -208,7 +208,9 @@ impl Nodes {
     /// A pipe whose two ends are these descriptions.
     pub(crate) fn pipe(&mut self, source: u32, ends: [u32; 2]) {
         let node = self.push(source, Kind::Pipe, Packed::default());
-        ends.into_iter().for_each(|ofd| self.set_unnamed(source, ofd, node));
+        for ofd in ends {
+            self.set_unnamed(source, ofd, node);
+        }
     }
 
     /// A pipe without a name is used: it gets a number.

@@ -6,7 +6,7 @@ use crate::linux::sockets::SocketName;
 use crate::tables::flow::nodes::{Kind, Nodes};
 use crate::tables::packed::Packed;
 
-/// Addresses of sockets that are remembered, by description.
+/// Addresses of sockets that are remembered.
 const MOST_BOUND: usize = 65_536;
 
 /// To what a socket is connected.
@@ -22,18 +22,24 @@ enum Peer {
 
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
-    /// The addresses of sockets that may listen, by source and description.
-    bound: HashMap<(u32, u32), Box<str>>,
+    /// The addresses of sockets that may listen, by the first task of the process that bound them and
+    /// its descriptor: accept(2) shows the descriptor of the one that listens, and no more of it.
+    bound: HashMap<(u32, i32), Box<str>>,
     peers: HashMap<(u32, Peer), u32>,
 }
 
 impl Sockets {
-    /// A socket has an address of its own.
-    pub(crate) fn bound(&mut self, source: u32, ofd: u32, address: &str) {
+    /// A socket of a process has an address of its own.
+    pub(crate) fn bound(&mut self, owner: u32, fd: i32, address: &str) {
         if self.bound.len() >= MOST_BOUND {
             self.bound.clear();
         }
-        self.bound.insert((source, ofd), address.into());
+        self.bound.insert((owner, fd), address.into());
+    }
+
+    /// The address of a socket of a process.
+    pub(crate) fn address(&self, owner: u32, fd: i32) -> Option<&str> {
+        self.bound.get(&(owner, fd)).map(AsRef::as_ref)
     }
 
     fn node(&mut self, nodes: &mut Nodes, source: u32, peer: Peer) -> u32 {
@@ -48,20 +54,19 @@ impl Sockets {
         self.node(nodes, source, Peer::Server(address.into()))
     }
 
-    /// The node of a connection that a socket accepted. `name` is what strace calls its descriptor,
-    /// `client` the address that accept(2) returned.
+    /// The node of a connection that a socket accepted which listens at `server`. `name` is what
+    /// strace calls its descriptor, `client` the address that accept(2) returned.
     pub(crate) fn accepted(
         &mut self,
         nodes: &mut Nodes,
         source: u32,
-        listener: Option<u32>,
+        server: Option<&str>,
         name: Option<&str>,
         client: Option<&str>,
     ) -> Option<u32> {
         let shown = name.and_then(SocketName::parse).filter(|name| !name.is_unix());
-        let bound = || self.bound.get(&(source, listener?)).map(|address| &**address);
-        let server =
-            shown.and_then(|name| name.other.is_some().then_some(name.own)).or_else(bound)?;
+        let own = shown.and_then(|name| name.other.is_some().then_some(name.own));
+        let server = own.or(server)?;
         let client = client.or(shown.and_then(|name| name.other)).map(host).unwrap_or_default();
         let peer = Peer::Client(server.into(), client.into());
         Some(self.node(nodes, source, peer))
@@ -171,9 +176,11 @@ mod tests {
     fn both_ends_in_the_log_are_one() {
         let (mut nodes, mut sockets) = (Nodes::default(), Sockets::default());
         sockets.bound(1, 7, "0.0.0.0:80");
+        let at = sockets.address(1, 7).map(str::to_owned);
+        let at = at.as_deref();
         let client = sockets.server(&mut nodes, 1, "127.0.0.1:80");
-        let server = sockets.accepted(&mut nodes, 1, Some(7), None, Some("127.0.0.1:4000"));
-        let other = sockets.accepted(&mut nodes, 1, Some(7), None, Some("10.0.0.9:4000"));
+        let server = sockets.accepted(&mut nodes, 1, at, None, Some("127.0.0.1:4000"));
+        let other = sockets.accepted(&mut nodes, 1, at, None, Some("10.0.0.9:4000"));
         sockets.finish(&mut nodes);
         assert_eq!(found(&nodes, client), (Some("socket"), "127.0.0.1:80"));
         assert_eq!(server.map(|node| found(&nodes, node)), Some((Some("socket"), "127.0.0.1:80")));

@@ -247,7 +247,9 @@ pub(crate) fn roles(mut graph: Graph) -> Result<Vec<RecordBatch>, ArrowError> {
 fn lists<'a>(all: impl Iterator<Item = &'a Vec<&'a str>>) -> ArrayRef {
     let mut lists = ListBuilder::new(StringBuilder::new());
     for list in all {
-        list.iter().for_each(|text| lists.values().append_value(text));
+        for text in list {
+            lists.values().append_value(text);
+        }
         lists.append(true);
     }
     Arc::new(lists.finish())

@@ -1,5 +1,5 @@
 //! The marks that programs make: paths that do not exist, which both tracers show when a program
-//! looks one up, and texts in the kernel's trace_marker.
+//! looks one up, and texts in the kernel's `trace_marker`.
 
 /// What a mark does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

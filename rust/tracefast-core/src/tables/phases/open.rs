@@ -42,7 +42,7 @@ pub(crate) struct Open {
     names: Names,
     pub(crate) phases: Vec<Phase>,
     /// By the first task of a process, the phases that are open in it, the innermost last.
-    open: HashMap<u32, Vec<u32>>,
+    stacks: HashMap<u32, Vec<u32>>,
     /// By process, the text of a mark that a call made, which may come again as a marker.
     echoes: HashMap<u32, Box<str>>,
     /// The last answer, until something changes.
@@ -58,7 +58,7 @@ impl Open {
         true
     }
 
-    /// A task of the process `owner` wrote to trace_marker. A program that does both, for both
+    /// A task of the process `owner` wrote to `trace_marker`. A program that does both, for both
     /// tracers, means one mark.
     pub(crate) fn marker(&mut self, owner: u32, text: &str, ts: Option<i64>) {
         let text = text.trim_end();
@@ -73,21 +73,23 @@ impl Open {
         self.last = None;
         match mark {
             Mark::Next(name) => {
-                let open = self.open.get(&owner).and_then(|open| open.last().copied());
+                let open = self.stacks.get(&owner).and_then(|open| open.last().copied());
                 if let Some(at) = open.filter(|&at| !self.phases[at as usize].within) {
                     self.end(at, ts);
-                    self.open.entry(owner).or_default().pop();
+                    self.stacks.entry(owner).or_default().pop();
                 }
                 self.begin(owner, name, false, ts);
             }
             Mark::Begin(name) => self.begin(owner, name, true, ts),
             Mark::End(name) => {
                 let Some(name) = self.names.find(name) else { return };
-                let Some(open) = self.open.get(&owner) else { return };
+                let Some(open) = self.stacks.get(&owner) else { return };
                 let named = |&at: &u32| self.phases[at as usize].name == name;
                 let Some(from) = open.iter().rposition(named) else { return };
-                let over = self.open.entry(owner).or_default().split_off(from);
-                over.into_iter().for_each(|at| self.end(at, ts));
+                let over = self.stacks.entry(owner).or_default().split_off(from);
+                for at in over {
+                    self.end(at, ts);
+                }
             }
         }
     }
@@ -97,7 +99,7 @@ impl Open {
         let (name, start) = (self.names.number(name), ts.into());
         let (end, ended, calls) = (Packed::default(), false, 0);
         self.phases.push(Phase { name, owner, start, end, ended, within, calls });
-        self.open.entry(owner).or_default().push(at);
+        self.stacks.entry(owner).or_default().push(at);
     }
 
     fn end(&mut self, at: u32, ts: Option<i64>) {
@@ -108,9 +110,11 @@ impl Open {
     /// A process ended, and its phases with it.
     pub(crate) fn ended(&mut self, owner: u32, ts: Option<i64>) {
         self.echoes.remove(&owner);
-        if let Some(over) = self.open.remove(&owner) {
+        if let Some(over) = self.stacks.remove(&owner) {
             self.last = None;
-            over.into_iter().for_each(|at| self.end(at, ts));
+            for at in over {
+                self.end(at, ts);
+            }
         }
     }
 
@@ -126,7 +130,7 @@ impl Open {
 
     /// The phase of the process `owner`: its own, or else that of its maker at this moment.
     pub(crate) fn now(&mut self, owner: u32, tracker: &Tracker) -> Now {
-        if self.open.is_empty() {
+        if self.stacks.is_empty() {
             return Now::None;
         }
         if let Some((last, now)) = self.last
@@ -142,7 +146,7 @@ impl Open {
     fn find(&self, owner: u32, tracker: &Tracker) -> Now {
         let mut at = owner;
         for maker in 0..MOST_MAKERS {
-            if let Some(&phase) = self.open.get(&at).and_then(|open| open.last()) {
+            if let Some(&phase) = self.stacks.get(&at).and_then(|open| open.last()) {
                 return Now::Phase(phase);
             }
             match tracker.tasks.get(at as usize).and_then(|task| task.birth) {
