@@ -84,7 +84,7 @@ def add(edge, ts, end, moved):
     edge[3] = end if edge[3] is None else max(edge[3], end)
 
 
-def run_of(rows):  # noqa: PLR0915 - one branch per call
+def run_of(rows):  # noqa: C901, PLR0912, PLR0915 - one branch per call
     """Play the calls of a log."""
     run, between = Run(), defaultdict(lambda: [None, 0, None, None])
     for row in rows:

@@ -19,6 +19,7 @@ MAPS = [
     "PROT_READ|PROT_WRITE, MAP_SHARED",
     "PROT_READ|PROT_WRITE, MAP_PRIVATE",
 ]
+NAMES = ["rename", "link", "unlink"]
 PROCESSES = {1: "process 100", 2: "process 200"}
 
 

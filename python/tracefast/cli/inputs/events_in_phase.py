@@ -5,8 +5,8 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.flow.phases import phases
-from tracefast.cli.messages.hints import suggest
 from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.hints import suggest
 
 # How the marks themselves look, which are no part of any phase.
 _MARKS: Final = "/tracefast/"

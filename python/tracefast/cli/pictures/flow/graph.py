@@ -1,5 +1,6 @@
 """The graph that is drawn: what data came from and went to, in few nodes."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ CODE: Final = ("program", "library", "module", "configuration")
 # What is read and written at a terminal is worth a node, what goes to other devices is not.
 _TERMINALS: Final = ("/dev/pts/", "/dev/tty", "/dev/console")
 _PROCESSES: Final = ("process", "phase")
+# Folders that are numbered are alike.
+_NUMBER: Final = re.compile("[0-9]+")
 
 # The kind and name of an end of an edge, in its log.
 End = tuple[str | None, str | None, str | None]
@@ -158,7 +161,7 @@ def _pattern(end: End, role_of: dict[End, str]) -> Hashable:
     if kind in _PROCESSES:
         return kind, _program(name)
     if kind in {"file", "shm"}:
-        return kind, role_of.get(end), _folder(name), _suffix(name)
+        return kind, role_of.get(end), _NUMBER.sub("#", _folder(name)), _suffix(name)
     if kind == "socket" and ":" in (name or ""):
         # Ports are given anew each time.
         return kind, (name or "").rpartition(":")[0]
@@ -170,22 +173,27 @@ Keys = dict[End, Hashable]
 
 def _alike(edges: list[_Edge], role_of: dict[End, str]) -> Keys:
     """Fold processes of a program that used like files in the same way; then files by these."""
+    ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
+    patterns = {end: _pattern(end, role_of) for end in ends}
     around: dict[End, set[Hashable]] = defaultdict(set)
     for edge in edges:
-        around[edge.source].add((">", _pattern(edge.target, role_of)))
-        around[edge.target].add(("<", _pattern(edge.source, role_of)))
+        if edge.source[1] in _PROCESSES:
+            around[edge.source].add((">", patterns[edge.target]))
+        if edge.target[1] in _PROCESSES:
+            around[edge.target].add(("<", patterns[edge.source]))
+    # A number for each kind of process, which is quicker to compare.
+    kinds: dict[Hashable, int] = {}
     keys: Keys = {
-        end: (_pattern(end, role_of), frozenset(seen))
+        end: kinds.setdefault((patterns[end], frozenset(seen)), len(kinds))
         for end, seen in around.items()
-        if end[1] in _PROCESSES
     }
-    by_process: dict[End, set[Hashable]] = defaultdict(set)
+    used: dict[End, set[Hashable]] = defaultdict(set)
     for edge in edges:
         for end, other, way in ((edge.source, edge.target, ">"), (edge.target, edge.source, "<")):
-            if end not in keys:
-                by_process[end].add((way, keys.get(other, other)))
-    for end, seen in by_process.items():
-        keys[end] = (_pattern(end, role_of), frozenset(seen))
+            if end[1] not in _PROCESSES:
+                used[end].add((way, keys.get(other, other)))
+    for end, seen in used.items():
+        keys[end] = kinds.setdefault((patterns[end], frozenset(seen)), len(kinds))
     return keys
 
 
@@ -333,7 +341,8 @@ def _group(ends: list[End], role_of: dict[End, str]) -> Group:
     suffixes = {_suffix(end[2]) for end in ends}
     label = "*" + (suffixes.pop() if len(suffixes) == 1 else "")
     last = common[-1] if common else ""
-    label = printable(f"{last}/{label}" if last else label)
+    between = "*/" if any(len(folder) > len(common) for folder in folders) else ""
+    label = printable(f"{last}/{between}{label}" if last else f"{between}{label}")
     return Group(kind, role, label, f"{count:,} files", names, count)
 
 

@@ -1,0 +1,77 @@
+"""Record train.py and small programs for the tests of flow: record.py; see README.md.
+
+It needs strace, zstd, tar, gcc, git, sqlite3, make; it works in /srv/train and /srv/apps, which it
+makes and removes.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MARKS = HERE.parents[2] / "python" / "tracefast" / "marks.py"
+STRACE = ["strace", "-f", "-ttt", "-T", "-yy", "-s", "16"]
+# No settings of this machine or user.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/srv/apps/home", "LC_ALL": "C.UTF-8"}
+GIT = "git -c user.name=a -c user.email=a@b -c init.defaultBranch=main"
+# Each after what prepares it, which is not recorded.
+APPS = {
+    "tar": ("mkdir in; seq 1000 > in/a; seq 2000 > in/b", "tar -czf out.tar.gz in"),
+    "gcc": ("printf 'int main(void){return 0;}' > main.c", "gcc -o main main.c"),
+    "git": (f"{GIT} init -q .; seq 9 > a; {GIT} add a", f"{GIT} commit -q -m one"),
+    "sqlite": (
+        "seq 100 > in.csv",
+        "sqlite3 out.db 'create table t(n)' '.import in.csv t' 'select count(*) from t'",
+    ),
+    "make": (
+        "printf 'out: mid\\n\\tcat mid mid > out\\nmid: in\\n\\tsort in > mid\\n' > Makefile;"
+        " seq 100 > in",
+        "make -s out",
+    ),
+}
+
+
+def main() -> None:
+    """Record all."""
+    train()
+    for name, (prepare, command) in APPS.items():
+        folder = Path("/srv/apps") / name
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        (folder.parent / "home").mkdir(parents=True)
+        folder.mkdir()
+        subprocess.run(prepare, shell=True, cwd=folder, env=ENVIRONMENT, check=True)
+        log = folder.parent / f"{name}.strace"
+        program = ["sh", "-c", command]
+        subprocess.run([*STRACE, "-o", log, *program], cwd=folder, env=ENVIRONMENT, check=True)
+        keep(log)
+    shutil.rmtree("/srv/apps")
+
+
+def train() -> None:
+    """Record the run of train.py, with the marks of this package and nothing else of it."""
+    folder = Path("/srv/train")
+    shutil.rmtree(folder, ignore_errors=True)
+    package = folder / "lib" / "tracefast"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(MARKS.read_text())
+    shutil.copy(HERE / "train.py", folder / "train.py")
+    program = ["/usr/bin/python3", "-S", "train.py"]
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(package.parent)}
+    data = folder / "data"
+    data.mkdir()
+    subprocess.run([*program, "prepare", data], cwd=folder, env=environment, check=True)
+    log = folder / "train.strace"
+    command = [*STRACE, "-o", log, *program, "run", data]
+    subprocess.run(command, cwd=folder, env=environment, check=True)
+    keep(log)
+    shutil.rmtree(folder)
+
+
+def keep(log: Path) -> None:
+    """Put a log beside this script, compressed."""
+    kept = HERE / f"{log.name}.zst"
+    subprocess.run(["zstd", "-q", "-19", "-f", log, "-o", kept], check=True)
+
+
+if __name__ == "__main__":
+    main()

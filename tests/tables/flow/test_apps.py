@@ -1,0 +1,34 @@
+"""Roles of the files of real programs, as people know them."""
+
+import json
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.paths import DATA
+
+FOLDER = DATA / "flow"
+GOLDEN = json.loads((FOLDER / "roles.json").read_text())
+CODE = ("library", "module", "configuration")
+
+
+@pytest.mark.parametrize("app", GOLDEN)
+def test_roles_of_a_program(app):
+    roles = tf.roles(tf.scan(FOLDER / f"{app}.strace.zst"))
+    rows = roles.filter(~pl.col("role").is_in(CODE)).select("path", "role", "from_path").collect()
+    assert {path: [role, old] for path, role, old in rows.iter_rows()} == GOLDEN[app]
+
+
+def test_code_of_programs_is_no_data():
+    roles = tf.roles(tf.scan(FOLDER / "tar.strace.zst"))
+    rows = roles.filter(pl.col("role").is_in(CODE)).select("path", "role").collect()
+    assert {path: role for path, role in rows.iter_rows() if "libc.so" in path} == {
+        "/usr/lib/x86_64-linux-gnu/libc.so.6": "library"
+    }
+
+
+def test_data_goes_through_pipes():
+    edges = tf.flow(tf.scan(FOLDER / "tar.strace.zst"), by="image").collect()
+    pipes = edges.filter(pl.col("how") == "pipe").select("src", "dst")
+    assert pipes.rows() == [("/usr/bin/tar", "tar | gzip"), ("tar | gzip", "/usr/bin/gzip")]
