@@ -16,7 +16,7 @@ DIST := build/dist
 DIST_FLAGS := $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages rooms screenshots fuzz dist clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages pictures rooms screenshots fuzz dist clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -83,6 +83,9 @@ pages: $(VENV)/.developed ## Update what commands print and columns mean on the 
 
 rooms: ## Draw docs/rooms: which rooms of the code import which; fail if there is a cycle.
 	$(PYTHON) tools/rooms.py
+
+pictures: $(VENV)/.developed ## Draw docs/pictures: the flow of data of recorded runs.
+	$(BIN)/python tools/pictures.py
 
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
 	$(BIN)/python tools/screenshots.py

@@ -23,6 +23,7 @@ LOGS = {
     "demo.strace": DATA / "spawn" / "spawn.strace",
     "grow.strace": DATA / "starting" / "grow.strace.zst",
     "subprocess.strace": DATA / "starting" / "subprocess_python37.strace.zst",
+    "train.strace": DATA / "flow" / "train.strace.zst",
     "trace.txt": DATA / "demo.ftrace.zst",
 }
 COLUMNS = 100

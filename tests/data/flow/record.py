@@ -14,6 +14,7 @@ STRACE = ["strace", "-f", "-ttt", "-T", "-yy", "-s", "16"]
 # No settings of this machine or user.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/srv/apps/home", "LC_ALL": "C.UTF-8"}
 GIT = "git -c user.name=a -c user.email=a@b -c init.defaultBranch=main"
+MAKEFILE = r"out: mid\n\tcat mid mid > out\nmid: in\n\tsort in > mid\n"
 # Each after what prepares it, which is not recorded.
 APPS = {
     "tar": ("mkdir in; seq 1000 > in/a; seq 2000 > in/b", "tar -czf out.tar.gz in"),
@@ -24,8 +25,7 @@ APPS = {
         "sqlite3 out.db 'create table t(n)' '.import in.csv t' 'select count(*) from t'",
     ),
     "make": (
-        "printf 'out: mid\\n\\tcat mid mid > out\\nmid: in\\n\\tsort in > mid\\n' > Makefile;"
-        " seq 100 > in",
+        f"seq 100 > in; printf '{MAKEFILE}' > Makefile",
         "make -s out",
     ),
 }

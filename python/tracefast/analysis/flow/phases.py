@@ -34,6 +34,21 @@ def phases(events: Events) -> pl.LazyFrame:
 
         `source` : String
             The log.
+        `name` : String
+            The name of the phase.
+        `task` : UInt32
+            Identity of the process: the task of its first thread.
+        `pid` : Int32
+            Its process id.
+        `ts_start` : Datetime
+            When it began.
+        `ts_end` : Datetime
+            When it ended: with the next mark of the process, at the end of the block, at the exit
+            of the process, or with the log.
+        `dur_ns` : Int64
+            How long it took.
+        `count` : UInt64
+            System calls of the process and its children in it, without those of phases within it.
 
     Raises
     ------

@@ -92,6 +92,7 @@ def graph_of(
         graph = _folded(kept, role_of, fold)
         if len(graph.groups) <= nodes and len(graph.lines) <= most_lines:
             break
+    _number_phases(edges, graph)
     cut = _largest(graph, nodes, most_lines)
     if cut:
         notes.append(cut)
@@ -344,6 +345,20 @@ def _group(ends: list[End], role_of: dict[End, str]) -> Group:
     between = "*/" if any(len(folder) > len(common) for folder in folders) else ""
     label = printable(f"{last}/{between}{label}" if last else f"{between}{label}")
     return Group(kind, role, label, f"{count:,} files", names, count)
+
+
+def _number_phases(edges: pl.DataFrame, graph: Graph) -> None:
+    """Say of each phase which one it is: edges come in the order of time."""
+    ends = edges.select("source", "src_kind", "src", "dst_kind", "dst").iter_rows()
+    order: dict[str, None] = {}
+    for _, src_kind, src, dst_kind, dst in ends:
+        for kind, name in ((src_kind, src), (dst_kind, dst)):
+            if kind == "phase" and name is not None:
+                order.setdefault(printable(name))
+    numbers = {name: at for at, name in enumerate(order, start=1)}
+    for group in graph.groups:
+        if group.kind == "phase" and group.names[0] in numbers:
+            group.below = f"phase {numbers[group.names[0]]} of {len(numbers)}"
 
 
 def _largest(graph: Graph, nodes: int, most_lines: int) -> str | None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Final
 from xml.sax.saxutils import escape
 
-from tracefast.cli.pictures.flow.colours import colours, legend
+from tracefast.cli.pictures.flow.colours import KINDS, ROLES, colours, legend
 from tracefast.cli.pictures.flow.graph import Graph, Group, Line
 from tracefast.cli.pictures.flow.texts import line_label
 from tracefast.cli.pictures.layout import Edge, Node, layout
@@ -184,6 +184,6 @@ def _legend(groups: list[Group]) -> list[tuple[str, str, float, str]]:
     found: dict[str, tuple[str, str]] = {}
     for group in groups:
         found.setdefault(legend(group.kind, group.role), colours(group.kind, group.role))
-    return [
-        (fill, frame, len(text) * _CHARACTER + 36, text) for text, (fill, frame) in found.items()
-    ]
+    order = [*ROLES, *KINDS]
+    known = sorted(found, key=lambda text: order.index(text) if text in order else len(order))
+    return [(*found[text], len(text) * _CHARACTER + 36, text) for text in known]
