@@ -35,6 +35,11 @@ TABLES = {
     "waits": tf.waits,
     "stuck": tf.stuck,
     "wait_graph": tf.wait_graph,
+    "flow": tf.flow,
+    "flow by image": lambda events: tf.flow(events, by="image"),
+    "flow by phase": lambda events: tf.flow(events, by="phase"),
+    "roles": tf.roles,
+    "phases": tf.phases,
     "workers": tf.workers,
     "pools": tf.pools,
 }

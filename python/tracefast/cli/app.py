@@ -42,7 +42,7 @@ Examples:
   tracefast syscalls app.parquet              which system calls took the time, or waited
   tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast workers train.strace              what worker processes cost, and what all read
-  tracefast flow run.strace -o flow.svg       which data went where, and what is the result
+  tracefast flow app.strace -o flow.svg       which data went where, and what is the result
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
   tracefast hooks app.strace                  where the kernel lets you watch these calls

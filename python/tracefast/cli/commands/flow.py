@@ -87,11 +87,11 @@ def flow(
 
     \b
     Examples:
-      strace -f -ttt -T -yy -o run.strace ./run.sh; tracefast flow run.strace
-      tracefast flow run.strace -o flow.svg
-      tracefast flow run.parquet --roles --where "role = 'result'"
-      tracefast flow run.parquet --match '*.csv' --by image
-      tracefast flow train.strace --by phase -o train.html
+      strace -f -ttt -T -yy -o app.strace ./app; tracefast flow app.strace
+      tracefast flow app.strace -o flow.svg
+      tracefast flow app.parquet --roles --where "role = 'result'"
+      tracefast flow app.parquet --match '*.csv' --by image
+      tracefast flow app.strace --by phase -o flow.html
     """
     if roles and phases:
         raise CommandError("--roles and --phases are two tables", "leave out one of them")
