@@ -150,6 +150,16 @@ def test_a_pipe_without_a_name_has_two_ends(tmp_path):
     assert by_image.filter(pl.col("how") == "pipe")["src"].to_list() == [None, "? | tr"]
 
 
+def test_a_child_that_shows_itself_late_is_not_missing(tmp_path):
+    text = "".join(line_of(n, call, pid) for n, (pid, call) in enumerate(PIPELINE))
+    found = []
+    tf.flow(scan(tmp_path, text), gaps=found.extend).collect()
+    assert "children" not in found
+    alone = "".join(line_of(n, call) for n, (pid, call) in enumerate(PIPELINE) if pid == 1)
+    tf.roles(scan(tmp_path, alone), gaps=found.extend).collect()
+    assert "children" in found
+
+
 ADDRESS = '{{sa_family=AF_INET, sin_port=htons({}), sin_addr=inet_addr("{}")}}'
 
 

@@ -10,7 +10,7 @@ use arrow_schema::ArrowError;
 use crate::hash::HashMap;
 use crate::tables::flow::By;
 use crate::tables::flow::edges::{Edge, End, How, In, Sum};
-use crate::tables::flow::fold::Graph;
+use crate::tables::flow::graph::Graph;
 use crate::tables::flow::nodes::{Kind, Node};
 use crate::tables::flow::process_names::{ProcessNames, base_name};
 use crate::tables::flow::roles::{Role, role};
