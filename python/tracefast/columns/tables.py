@@ -16,8 +16,8 @@ from tracefast.columns import (
     waits,
 )
 from tracefast.columns.column_group import ColumnGroup
-from tracefast.columns.forks import fork_advice, fork_summary, forks
 from tracefast.columns.flow import edges, phases, roles
+from tracefast.columns.forks import fork_advice, fork_summary, forks
 from tracefast.columns.workers import batches, pools, workers
 
 Groups = tuple[ColumnGroup, ...]
