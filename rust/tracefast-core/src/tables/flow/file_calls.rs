@@ -44,7 +44,7 @@ impl Graph {
                     || arguments.has(position, name, bit)
             })
         };
-        let creates = flags.is_none() && !path.starts_with("/memfd:");
+        let creates = flags.is_none();
         let writes = creates || has("O_WRONLY", 1) || has("O_RDWR", 2);
         // Of a file without a name, the path is that of the folder: O_TMPFILE in open(2).
         if !writes || at.args.contains("O_TMPFILE") {
