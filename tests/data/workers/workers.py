@@ -4,7 +4,7 @@
 
 What it prints: `made`, for each process that multiprocessing started, its id and the time before;
 `ready`, for each worker, its id and the time just before it waited for its first job; `jobs`, by
-worker, how many it got.
+worker, how many it got; `exits`, for each process, its exit code, of a signal the negative number.
 """
 
 import concurrent.futures
@@ -27,6 +27,7 @@ IMPORTED = [
     *("multiprocessing.popen_forkserver", "multiprocessing.synchronize"),
 ]
 MADE: list[tuple[int, float]] = []
+PROCESSES: list[BaseProcess] = []
 
 
 def ready() -> None:
@@ -80,6 +81,24 @@ def pool(context, **options) -> list[int]:
     return done
 
 
+def die(signal_number: int) -> None:
+    """End this worker by a signal, in the middle of a job."""
+    os.kill(os.getpid(), signal_number)
+
+
+def replaced(context) -> list[int]:
+    """Map over a pool that has replaced a worker, which was killed."""
+    # In the end it ends them by a signal, so they write nothing down.
+    with context.Pool(WORKERS) as workers:
+        workers.apply_async(die, (signal.SIGKILL,))
+        while len(MADE) == WORKERS:
+            time.sleep(0.01)
+        done = workers.map(job, range(9), 1)
+    workers.join()
+    # The one that was killed had a job as well.
+    return done + [one.pid for one in PROCESSES if one.exitcode == -signal.SIGKILL]
+
+
 def processes(context, killed: bool = False) -> list[int]:
     """Feed three processes, each through a queue of its own, and kill one of them in the end."""
     results = context.Queue()
@@ -111,6 +130,7 @@ def note_starts() -> None:
     def noted(process, start=BaseProcess.start) -> None:
         start(process)
         MADE.append((process.pid, asked))
+        PROCESSES.append(process)
 
     def spawn(*args, start=util.spawnv_passfds):
         now()
@@ -146,6 +166,8 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912 - one case a
             done = pool(context)
         case "resized":
             done = pool(context, maxtasksperchild=1)
+        case "replaced":
+            done = replaced(context)
         case "processes":
             done = processes(context)
         case "killed":
@@ -174,7 +196,9 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912 - one case a
                 os.system("true")
                 subprocess.run(["/bin/echo", "one"], stdout=subprocess.PIPE, check=True)
     times = [(int(path.suffix[1:]), float(path.read_text())) for path in Path().glob("ready.*")]
-    print(json.dumps({"made": MADE, "ready": times, "jobs": list(Counter(done).items())}))
+    exits = [(one.pid, one.exitcode) for one in PROCESSES]
+    jobs = list(Counter(done).items())
+    print(json.dumps({"made": MADE, "ready": times, "jobs": jobs, "exits": exits}))
 
 
 if __name__ == "__main__":

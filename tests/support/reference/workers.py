@@ -266,13 +266,13 @@ def rows_of(pool: int, maker: int, method: str, workers: list[Process], jobs: di
         over = max(other.ended for other in workers[: workers.index(one)]) < one.began
         rounds.append(rounds[-1] + (over and before is not one))
     read = {one.pid: bytes_read(one) for one in workers}
+    again = sum(map(size, read.values())) - size(union_of(read.values()))
     rows = []
     for one, number in zip(workers, rounds, strict=True):
         first = first_wait(one, jobs[one.pid])
         until = one.rows[: one.rows.index(first)] if first else []
         used = [row for row in one.before(first) if first and opens(row)]
-        others = [read[other.pid] for other in workers if other is not one]
-        shared = read[one.pid] & set().union(*others) if others else set()
+        others = union_of(read[other.pid] for other in workers if other is not one)
         data = [row for row in one.own if is_read(row)]
         rows.append(
             {
@@ -289,7 +289,10 @@ def rows_of(pool: int, maker: int, method: str, workers: list[Process], jobs: di
                 "jobs": count(jobs[one.pid].values(), serves=serves) if first else None,
                 "files": len({row["file"] for row in data}),
                 "read_bytes": sum(row["bytes"] for row in data),
-                "read_shared_bytes": len(shared),
+                "read_shared_bytes": sum(
+                    (bits & others[file]).bit_count() for file, bits in read[one.pid].items()
+                ),
+                "read_again_bytes": again,
                 "shm_bytes": sum(map(through_memory, one.own)),
             }
         )
@@ -335,11 +338,23 @@ def is_read(row: Row) -> bool:
     return row["name"] in READS and stored and (row["bytes"] or 0) > 0
 
 
-def bytes_read(one: Process) -> set[tuple[int, int]]:
-    """Give each byte of each file that a process read."""
-    return {
-        (row["file"], row["offset"] + at)
-        for row in one.own
-        if is_read(row) and row["offset"] is not None
-        for at in range(row["bytes"])
-    }
+def bytes_read(one: Process) -> dict[int, int]:
+    """Give, by file, a number that has a bit for each byte of it that a process read."""
+    read: dict[int, int] = defaultdict(int)
+    for row in one.own:
+        if is_read(row) and row["offset"] is not None:
+            read[row["file"]] |= ((1 << row["bytes"]) - 1) << row["offset"]
+    return read
+
+
+def union_of(reads: Iterable[dict[int, int]]) -> dict[int, int]:
+    """Give the bytes that any of several processes read."""
+    union: dict[int, int] = defaultdict(int)
+    for read in reads:
+        for file, bits in read.items():
+            union[file] |= bits
+    return union
+
+
+def size(read: dict[int, int]) -> int:
+    return sum(bits.bit_count() for bits in read.values())

@@ -45,6 +45,7 @@ def check(log):
     assert table.select("source", "task").is_duplicated().sum() == 0
     pools = pools_of(table.lazy()).collect()
     assert pools["workers"].sum() == table.height
+    assert pools.filter(pl.col("read_shared_bytes") > read).is_empty()
     assert pools.filter(pl.col("saving_low_ns") > pl.col("saving_high_ns")).is_empty()
     assert pools.filter(pl.col("saving_high_ns") > pl.col("start_sum_ns")).is_empty()
     batches = batches_of(table.lazy()).collect()

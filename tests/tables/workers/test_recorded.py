@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support.folding import plain
+from support.folding import plain, summed
 from support.paths import DATA
 from support.reference.workers import slow_workers
+from tracefast import _core
 
 LOGS = sorted(
     path.name.removesuffix(".strace.zst") for path in (DATA / "workers").glob("*.strace.zst")
@@ -117,13 +118,24 @@ def test_how_they_ended():
     assert table["exit_status"].drop_nulls().to_list() == [0, 0]
 
 
-def test_all_workers_read_the_index():
-    table = tf.workers(events("pool_fork")).collect()
-    assert (table["read_shared_bytes"] >= 20_000).all()
-    pool = tf.pools(events("pool_fork")).collect()
-    assert pool["workers"].to_list() == [6]
-    assert pool["read_shared_bytes"][0] >= 5 * 20_000
-    assert pool["saving_method"].to_list() == [None]
+@pytest.mark.parametrize(
+    "name", ["pool_fork", "pool_forkserver", "executor_fork", "processes_spawn", "killed_fork"]
+)
+def test_what_all_read_of_one_file_is_shared(name):
+    # Of all reads of files, those of the index alone, which is as long.
+    index = pl.col("path").str.ends_with("/index.json")
+    alone = events(name).filter(
+        index | ~pl.col("name").is_in(["read", "pread64"]) | ~pl.col("file_type").eq("regular")
+    )
+    table = tf.workers(alone).collect()
+    shared = [20_000 if jobs else 0 for jobs in table["jobs"]]
+    assert sum(shared) >= 60_000
+    assert table["read_shared_bytes"].to_list() == shared
+    assert tf.pools(alone).collect()["read_shared_bytes"].to_list() == [sum(shared) - 20_000]
+
+
+def test_no_method_saves_what_fork_costs():
+    assert tf.pools(events("pool_fork")).collect()["saving_method"].to_list() == [None]
 
 
 def test_preloaded_modules_cost_less():
@@ -161,10 +173,41 @@ def test_memory_from_mappings():
     assert set(tf.workers(events("pool_spawn")).collect()["anon_start_bytes"]) == {0}
 
 
+CLONE = "7 {ts} clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000200>"
+BEGINS = "7 {ts} clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>"
+RETURNS = "7 {ts} <... clone resumed>) = {pid} <0.003500>"
+READ = '{pid} {ts} pread64(3</srv/data>, ""..., 4096, 0) = 4096 <0.000100>'
+WAIT = "7 {ts} wait4(-1, [{{WIFEXITED(s) && WEXITSTATUS(s) == 0}}], 0, NULL) = {pid} <0.000010>"
+END = "{pid} {ts} +++ exited with 0 +++"
+
+
+@pytest.mark.parametrize(
+    ("first", "workers"),
+    [
+        # A maker that has not waited for it yet has it still.
+        ([CLONE, READ, END], [8, 9, 10]),
+        ([BEGINS, READ, END, RETURNS], [8, 9, 10]),
+        # One that has makes others that follow it.
+        ([CLONE, READ, END, WAIT], [9, 10]),
+        ([BEGINS, READ, END, RETURNS, WAIT], [9, 10]),
+    ],
+)
+def test_one_that_ended_before_the_others_were_made(tmp_path, first, workers):
+    lines = [(line, 8) for line in first]
+    lines += (
+        [(CLONE, 9), (CLONE, 10)] + [(READ, pid) for pid in [9, 10] * 10] + [(END, 9), (END, 10)]
+    )
+    lines += [(WAIT, pid) for pid in ([9, 10] if WAIT in first else [8, 9, 10])]
+    text = [line.format(pid=pid, ts=f"1700000000.{ts:03}") for ts, (line, pid) in enumerate(lines)]
+    (tmp_path / "log").write_text("\n".join(text) + "\n")
+    assert tf.workers(tf.scan(tmp_path / "log")).collect()["pid"].to_list() == workers
+
+
 @pytest.mark.parametrize("name", LOGS)
 def test_the_slow_table(name):
-    table = tf.workers(events(name)).collect()
-    slow = slow_workers(plain(events(name).collect(), key=lambda row: row["line"]))
+    log = events(name).collect()
+    table = summed(_core.Workers(), log)
+    slow = slow_workers(plain(log, key=lambda row: row["line"]))
     columns = list(slow[0]) if slow else ["pid"]
     order = ["pool", "pid"] if slow else "pid"
     if slow:

@@ -1,5 +1,7 @@
 //! The fold: events in order to processes that may be workers.
 
+use std::collections::VecDeque;
+
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
@@ -21,10 +23,10 @@ use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::batches::messages::{self, Messages};
 use crate::tables::workers::channels::{Channels, Ofd, Request};
 use crate::tables::workers::growth::is_write_to_protected;
-use crate::tables::workers::life::Life;
+use crate::tables::workers::life::{FileRead, Life};
 use crate::tables::workers::program;
 use crate::tables::workers::retired::{Kin, Retired};
-use crate::tables::workers::shared_reads::SharedReads;
+use crate::tables::workers::shared_reads::FileParts;
 use crate::tables::workers::table;
 use crate::tables::workers::word_classes::{Held, Meaning};
 
@@ -59,7 +61,12 @@ pub struct Workers {
     pub(crate) servers: HashMap<u32, Server>,
     pub(crate) kins: HashMap<Kin, Family>,
     pub(crate) retired: Vec<Retired>,
-    pub(crate) reads: HashMap<Kin, SharedReads>,
+    /// Tasks that ended, and of which no call has returned yet that made them; the oldest first.
+    pub(crate) unborn: VecDeque<u32>,
+    /// By live maker, its last child that ended before another one was made, while nobody has waited
+    /// for it, and the files that it read.
+    pub(crate) early: HashMap<u32, (Retired, HashMap<u64, FileRead>)>,
+    pub(crate) parts: FileParts,
     pub(crate) messages: Messages,
     memory: Memory,
     /// Only pools and starts are wanted.
@@ -191,6 +198,11 @@ impl Workers {
             return;
         };
         let maker = self.owner(birth.parent);
+        if let Some((before, _)) = self.early.get(&maker)
+            && self.tracker.tasks.get(before.task as usize).is_none_or(|it| it.reported.is_some())
+        {
+            self.early.remove(&maker);
+        }
         self.children.entry(maker).or_default().push(task);
         let server = self.servers.get(&maker).copied();
         let life = self.life(task);
@@ -250,11 +262,11 @@ impl Workers {
                     server.accepts(socket);
                 }
             }
-            // Before it accepts the next connection.
-            Act::Fork if self.servers.contains_key(&at.owner) => {
+            // Before a server accepts the next connection.
+            Act::Fork if self.servers.contains_key(&at.owner) || !self.unborn.is_empty() => {
                 if let Some(child) = tasks.child.get(at.row) {
                     let child = self.tracker.number(at.source, child);
-                    self.owner(child);
+                    self.made(child);
                 }
             }
             Act::Exec if ret == Some(0) => {
@@ -541,8 +553,14 @@ impl Workers {
         if life.calls < NEW {
             return;
         }
-        // It is older than the log, or the log does not show who made it.
-        self.lives[task as usize] = None;
-        self.owners[task as usize] = task;
+        self.no_child(task);
+    }
+
+    /// A task is older than the log, or the log does not show who made it.
+    pub(crate) fn no_child(&mut self, task: u32) {
+        if let Some(owner) = self.owners.get_mut(task as usize) {
+            *owner = task;
+            self.lives[task as usize] = None;
+        }
     }
 }

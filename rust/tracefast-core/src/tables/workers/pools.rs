@@ -99,9 +99,10 @@ fn together(all: &[Retired], mut found: Vec<usize>) -> Vec<usize> {
         }
     }
     found.retain(|&at| !piped.contains_key(&all[at].task));
+    let judged: Vec<usize> = found.iter().copied().filter(|&at| !all[at].early).collect();
     // One may outlast all others, which follow one another.
-    let longest = found.iter().copied().max_by_key(|&at| all[at].to - all[at].from);
-    let others = found.iter().copied().filter(|&at| found.len() < 3 || Some(at) != longest);
+    let longest = judged.iter().copied().max_by_key(|&at| all[at].to - all[at].from);
+    let others = judged.iter().copied().filter(|&at| judged.len() < 3 || Some(at) != longest);
     if !parallel(all, others) {
         return Vec::new();
     }
@@ -178,11 +179,13 @@ mod tests {
             jobs: None,
             connections: 0,
             sure: false,
+            early: false,
             bits: 0b111,
             listens: false,
             reads_from: Vec::new(),
             wait_ns: Packed::default(),
             files: 0,
+            reads: Box::default(),
             read_bytes: 0,
             shm_bytes: 0,
             growth: Growth::default(),
@@ -219,6 +222,13 @@ mod tests {
             let all = [one(1, method, 0, 30), one(2, method, 1, 29), one(3, method, 2, 28)];
             assert_eq!(found(&all), [[(1, 0), (2, 0), (3, 0)]]);
         }
+    }
+
+    #[test]
+    fn one_that_ended_before_the_others_were_made_is_one_of_them() {
+        let early = Retired { early: true, ..one(1, StartMethod::Fork, 0, 10) };
+        let all = [early, one(2, StartMethod::Fork, 20, 90), one(3, StartMethod::Fork, 21, 91)];
+        assert_eq!(found(&all), [[(1, 0), (2, 1), (3, 1)]]);
     }
 
     #[test]

@@ -1,12 +1,19 @@
 //! What is kept of a process that ended, and may be a worker.
 
+use std::sync::Arc;
+
+use crate::hash::HashMap;
 use crate::linux::clone::Kind as Birth;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds;
 use crate::tables::process_tracking::launcher::StartMethod;
 use crate::tables::workers::fold::Workers;
 use crate::tables::workers::growth::Growth;
-use crate::tables::workers::life::{Life, Ready};
+use crate::tables::workers::life::{FileRead, Life, Ready};
+use crate::tables::workers::shared_reads::FilePart;
+
+/// Processes that ended before the log shows the return of the call that made them.
+const MOST_UNBORN: usize = 64;
 
 /// Processes with the same maker that were started in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,12 +45,15 @@ pub(crate) struct Retired {
     pub(crate) connections: u64,
     /// What it got are jobs beyond doubt.
     pub(crate) sure: bool,
+    /// It ended before another one was made, and its maker had not waited for it by then.
+    pub(crate) early: bool,
     pub(crate) bits: u64,
     pub(crate) listens: bool,
     /// The first tasks of others whose writing it reads, other than its maker.
     pub(crate) reads_from: Vec<u32>,
     pub(crate) wait_ns: Packed<i64>,
     pub(crate) files: u32,
+    pub(crate) reads: Box<[Arc<FilePart>]>,
     pub(crate) read_bytes: i64,
     pub(crate) shm_bytes: i64,
     pub(crate) growth: Growth,
@@ -65,7 +75,27 @@ struct Jobs {
 impl Workers {
     /// A task ended: with the first one, its process.
     pub(crate) fn ended(&mut self, task: u32) {
-        if self.owner(task) == task {
+        if self.owner(task) != task {
+            return;
+        }
+        if self.tracker.tasks.get(task as usize).is_some_and(|task| task.birth.is_some()) {
+            self.retire(task);
+            return;
+        }
+        self.unborn.push_back(task);
+        if self.unborn.len() > MOST_UNBORN
+            && let Some(oldest) = self.unborn.pop_front()
+        {
+            self.no_child(oldest);
+        }
+    }
+
+    /// A call returned that made a task: it may have ended before.
+    pub(crate) fn made(&mut self, task: u32) {
+        self.owner(task);
+        let before = self.unborn.len();
+        self.unborn.retain(|&one| one != task);
+        if self.unborn.len() < before {
             self.retire(task);
         }
     }
@@ -91,6 +121,7 @@ impl Workers {
             None if log.times => log.last,
             None => self.tracker.row as i64,
         };
+        self.early.remove(&task);
         let parent = self.owner(birth.parent);
         if let Some(siblings) = self.children.get_mut(&parent) {
             siblings.retain(|&sibling| sibling != task);
@@ -113,11 +144,10 @@ impl Workers {
         family.last.raise(to);
         let shown =
             matches!(kin.method, StartMethod::Spawn | StartMethod::Forkserver) || ready.is_some();
-        if !(shown || family.together) {
-            return;
-        }
+        let kept = shown || family.together;
         let wait_ns = if log.durations { Some(life.wait_ns) } else { None };
-        self.retired.push(Retired {
+        let files = std::mem::take(&mut life.files);
+        let retired = Retired {
             task,
             kin,
             from,
@@ -127,22 +157,36 @@ impl Workers {
             jobs,
             connections,
             sure,
+            early: !kept,
             bits: life.bits,
             listens: life.listens,
             reads_from,
             wait_ns: wait_ns.into(),
-            files: u32::try_from(life.files.len()).unwrap_or(u32::MAX),
+            files: u32::try_from(files.len()).unwrap_or(u32::MAX),
+            reads: Box::default(),
             read_bytes: life.read_bytes,
             shm_bytes: life.shm_bytes,
             growth: life.growth,
-        });
-        let reads = self.reads.entry(kin).or_default();
-        for (file, mut read) in life.files.drain() {
-            let ranges = read.ranges.merged();
-            if !ranges.is_empty() {
-                reads.add(task, file, read.path, ranges);
-            }
+        };
+        if !kept {
+            self.early.insert(kin.maker, (retired, files));
+            return;
         }
+        if let Some((before, files)) = self.early.remove(&kin.maker)
+            && before.kin == kin
+        {
+            self.keep(before, files);
+        }
+        self.keep(retired, files);
+    }
+
+    fn keep(&mut self, mut retired: Retired, mut files: HashMap<u64, FileRead>) {
+        let parts = files.drain().filter_map(|(file, mut read)| {
+            let ranges: Box<[_]> = read.ranges.merged().into();
+            (!ranges.is_empty()).then_some(FilePart { file, path: read.path, ranges })
+        });
+        retired.reads = parts.map(|part| self.parts.shared(part)).collect();
+        self.retired.push(retired);
     }
 
     /// With whom a process may be in a pool.

@@ -1,14 +1,43 @@
 //! What several processes of a pool read: of each byte of a file, whether one did or several.
 
+use std::sync::Arc;
+
 use crate::hash::HashMap;
+
+/// What one process read of one file.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FilePart {
+    pub(crate) file: u64,
+    pub(crate) path: Option<Box<str>>,
+    /// In order, without overlaps.
+    pub(crate) ranges: Box<[(i64, i64)]>,
+}
+
+/// What processes that ended read. Which of them are of one pool is known at the end of the log;
+/// until then a part of a file is kept once, however many read it.
+#[derive(Debug, Default)]
+pub(crate) struct FileParts {
+    all: HashMap<Arc<FilePart>, ()>,
+}
+
+impl FileParts {
+    pub(crate) fn shared(&mut self, part: FilePart) -> Arc<FilePart> {
+        if let Some((known, ())) = self.all.get_key_value(&part) {
+            return Arc::clone(known);
+        }
+        let part = Arc::new(part);
+        self.all.insert(Arc::clone(&part), ());
+        part
+    }
+}
 
 /// A range of a file. Without an owner, several processes read it.
 type Read = (i64, i64, Option<u32>);
 
 /// What the processes of one pool read of one file.
-#[derive(Debug)]
-pub(crate) struct FileReads {
-    pub(crate) path: Option<Box<str>>,
+#[derive(Debug, Default)]
+pub(crate) struct FileReads<'a> {
+    pub(crate) path: Option<&'a str>,
     /// In order, without overlaps.
     ranges: Vec<Read>,
     /// Processes that read it.
@@ -17,7 +46,7 @@ pub(crate) struct FileReads {
     pub(crate) bytes: i64,
 }
 
-impl FileReads {
+impl FileReads<'_> {
     /// Bytes that any of them read.
     pub(crate) fn union(&self) -> i64 {
         self.ranges.iter().map(|&(start, end, _)| end - start).sum()
@@ -38,37 +67,24 @@ pub(crate) struct Folder<'a> {
 
 /// What the processes of one pool read.
 #[derive(Debug, Default)]
-pub(crate) struct SharedReads {
-    pub(crate) files: HashMap<u64, FileReads>,
+pub(crate) struct SharedReads<'a> {
+    pub(crate) files: HashMap<u64, FileReads<'a>>,
     /// By process, the bytes that another one read as well.
     credits: HashMap<u32, i64>,
 }
 
-impl SharedReads {
-    /// A process read these ranges of a file; they are in order, without overlaps.
-    pub(crate) fn add(
-        &mut self,
-        process: u32,
-        file: u64,
-        path: Option<Box<str>>,
-        read: &[(i64, i64)],
-    ) {
-        let entry = self.files.entry(file).or_insert(FileReads {
-            path: None,
-            ranges: Vec::new(),
-            readers: 0,
-            bytes: 0,
-        });
-        if entry.path.is_none() {
-            entry.path = path;
-        }
+impl<'a> SharedReads<'a> {
+    /// A process read a part of a file.
+    pub(crate) fn add(&mut self, process: u32, part: &'a FilePart) {
+        let entry = self.files.entry(part.file).or_default();
+        entry.path = entry.path.or(part.path.as_deref());
         entry.readers += 1;
-        entry.bytes += read.iter().map(|&(start, end)| end - start).sum::<i64>();
+        entry.bytes += part.ranges.iter().map(|&(start, end)| end - start).sum::<i64>();
         let before = std::mem::take(&mut entry.ranges);
         entry.ranges = if before.is_empty() {
-            read.iter().map(|&(start, end)| (start, end, Some(process))).collect()
+            part.ranges.iter().map(|&(start, end)| (start, end, Some(process))).collect()
         } else {
-            merge(&before, read, process, &mut self.credits)
+            merge(&before, &part.ranges, process, &mut self.credits)
         };
     }
 
@@ -78,10 +94,10 @@ impl SharedReads {
     }
 
     /// What was read again by folder, most first.
-    pub(crate) fn folders(&self) -> Vec<Folder<'_>> {
-        let mut folders: HashMap<&str, Folder<'_>> = HashMap::default();
+    pub(crate) fn folders(&self) -> Vec<Folder<'a>> {
+        let mut folders: HashMap<&str, Folder<'a>> = HashMap::default();
         for file in self.files.values() {
-            let Some(path) = file.path.as_deref().filter(|_| file.readers > 1) else { continue };
+            let Some(path) = file.path.filter(|_| file.readers > 1) else { continue };
             let name = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
             let folder = folders.entry(name).or_insert(Folder { name, ..Folder::default() });
             folder.files += 1;
@@ -169,7 +185,7 @@ mod tests {
             reads in prop::collection::vec(
                 prop::collection::vec((0i64..60, 1i64..20), 0..6), 0..6),
         ) {
-            let mut reading = SharedReads::default();
+            let mut parts = Vec::new();
             let mut slow: BTreeMap<u32, BTreeSet<i64>> = BTreeMap::new();
             for (process, ranges) in (0..).zip(&reads) {
                 let mut set = Ranges::default();
@@ -177,7 +193,11 @@ mod tests {
                     set.insert(start, start + length);
                     slow.entry(process).or_default().extend(start..start + length);
                 }
-                reading.add(process, 5, None, set.merged());
+                parts.push((process, FilePart { file: 5, path: None, ranges: set.merged().into() }));
+            }
+            let mut reading = SharedReads::default();
+            for (process, part) in &parts {
+                reading.add(*process, part);
             }
             let sum: usize = slow.values().map(BTreeSet::len).sum();
             let union: BTreeSet<i64> = slow.values().flatten().copied().collect();

@@ -150,9 +150,12 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
     }
     let image = |task| image(&programs, &by_task, task);
     for (number, pool) in numbered(fold, |task| image(task).is_some_and(is_shell)) {
-        let reads = fold.reads.get(&pool.kin);
-        let read_again = reads.map_or(0, SharedReads::again);
-        let mut folders = reads.map(SharedReads::folders).unwrap_or_default();
+        let mut reads = SharedReads::default();
+        for worker in pool.workers.iter().filter_map(|&(at, _)| fold.retired.get(at)) {
+            worker.reads.iter().for_each(|part| reads.add(worker.task, part));
+        }
+        let read_again = reads.again();
+        let mut folders = reads.folders();
         let accepts =
             |&(at, _): &(usize, u32)| fold.retired.get(at).is_some_and(|one| one.connections > 0);
         let serves = pool.workers.iter().any(accepts);
@@ -177,7 +180,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
                 ts_end: known.and_then(|process| outcome::end(tasks, process)),
                 outcome: known.and_then(|process| outcome::outcome(tasks, process)),
                 serves,
-                read_shared: reads.map_or(0, |reads| reads.shared(worker.task)),
+                read_shared: reads.shared(worker.task),
                 read_again,
                 batches: from_it,
                 folders: std::mem::take(&mut folders),
