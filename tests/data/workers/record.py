@@ -19,7 +19,10 @@ PYTHON = (os.path.realpath(sys.executable), "-I", "-S", "-B", "workers.py")
 PROGRAMS = [
     *((program, method) for program in ("pool",) for method in ("fork", "spawn", "forkserver")),
     *(("executor", method) for method in ("fork", "spawn", "forkserver")),
-    *((program, "fork") for program in ("resized", "killed", "manager", "nested", "alone")),
+    *(
+        (program, "fork")
+        for program in ("resized", "killed", "manager", "nested", "alone", "train")
+    ),
     ("processes", "spawn"),
     ("manager", "spawn"),
     *((program, "forkserver") for program in ("preload", "preload_all", "eager")),
@@ -50,6 +53,11 @@ def prepare() -> None:
     for program in ("workers.py", "servers.py"):
         shutil.copy(HERE / program, ROOM)
     (ROOM / "index.json").write_bytes(b"i" * 20_000)
+    (ROOM / "images").mkdir()
+    for number in range(12):
+        (ROOM / "images" / f"{number:02}.img").write_bytes(b"p" * 100_000)
+    # One is far larger.
+    os.truncate(ROOM / "images" / "07.img", 64 << 20)
     (ROOM / "Makefile").write_text(MAKEFILE)
     for number in range(4):
         (ROOM / f"{number}.bin").write_bytes(b"n" * (1000 + number))

@@ -4,7 +4,8 @@
 
 What it prints: `made`, for each process that multiprocessing started, its id and the time before;
 `ready`, for each worker, its id and the time just before it waited for its first job; `jobs`, by
-worker, how many it got; `exits`, for each process, its exit code, of a signal the negative number.
+worker, how many it got; `exits`, for each process, its exit code, of a signal the negative number;
+`waits`, how many seconds a trainer waited for each result.
 """
 
 import concurrent.futures
@@ -28,6 +29,7 @@ IMPORTED = [
 ]
 MADE: list[tuple[int, float]] = []
 PROCESSES: list[BaseProcess] = []
+WAITS: list[float] = []
 
 
 def ready() -> None:
@@ -51,11 +53,21 @@ def job(number: int) -> int:
     return os.getpid()
 
 
-def loop(jobs, results) -> None:
+def load(number: int) -> int:
+    """Load an image, and compute something."""
+    with open("index.json", "rb") as file:
+        file.read()
+    with open(f"images/{number:02}.img", "rb") as file:
+        file.read()
+    sum(range(100_000))
+    return os.getpid()
+
+
+def loop(jobs, results, work=job) -> None:
     """Take jobs until there are no more."""
     ready()
     while (number := jobs.get()) is not None:
-        results.put(job(number))
+        results.put(work(number))
 
 
 def busy(number: int) -> None:
@@ -119,6 +131,32 @@ def processes(context, killed: bool = False) -> list[int]:
     return done
 
 
+def train(context) -> list[int]:
+    """Train on what two processes load, each two images ahead, and note how long each took."""
+    queues = [context.Queue() for _ in range(2)]
+    results = [context.Queue() for _ in range(2)]
+    ends = zip(queues, results, strict=True)
+    every = [context.Process(target=loop, args=(*of_one, load)) for of_one in ends]
+    for one in every:
+        one.start()
+    images = range(12)
+    for number in images[:4]:
+        queues[number % 2].put(number)
+    done = []
+    for number in images:
+        start = time.perf_counter()
+        done.append(results[number % 2].get())
+        WAITS.append(time.perf_counter() - start)
+        if number + 4 in images:
+            queues[number % 2].put(number + 4)
+        time.sleep(0.002)
+    for queue in queues:
+        queue.put(None)
+    for one in every:
+        one.join()
+    return done
+
+
 def note_starts() -> None:
     """Note the time just before each process is made, in whichever way."""
     asked = 0.0
@@ -170,6 +208,8 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912 - one case a
             done = replaced(context)
         case "processes":
             done = processes(context)
+        case "train":
+            done = train(context)
         case "killed":
             done = processes(context, killed=True)
         case "executor":
@@ -198,7 +238,8 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912 - one case a
     times = [(int(path.suffix[1:]), float(path.read_text())) for path in Path().glob("ready.*")]
     exits = [(one.pid, one.exitcode) for one in PROCESSES]
     jobs = list(Counter(done).items())
-    print(json.dumps({"made": MADE, "ready": times, "jobs": jobs, "exits": exits}))
+    known = {"made": MADE, "ready": times, "jobs": jobs, "exits": exits, "waits": WAITS}
+    print(json.dumps(known))
 
 
 if __name__ == "__main__":

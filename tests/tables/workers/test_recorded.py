@@ -27,6 +27,7 @@ POOLS = {
     "manager_spawn": ("spawn", [[3]]),
     "nested_fork": ("fork", [[2], [2], [2]]),
     "alone_fork": ("fork", [[3]]),
+    "train_fork": ("fork", [[2]]),
     "xargs": ("exec", [[6]]),
     "make": ("exec", [[3]]),
     "joblib_loky": ("spawn", [[2]]),
@@ -178,6 +179,7 @@ BEGINS = "7 {ts} clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>"
 RETURNS = "7 {ts} <... clone resumed>) = {pid} <0.003500>"
 READ = '{pid} {ts} pread64(3</srv/data>, ""..., 4096, 0) = 4096 <0.000100>'
 WAIT = "7 {ts} wait4(-1, [{{WIFEXITED(s) && WEXITSTATUS(s) == 0}}], 0, NULL) = {pid} <0.000010>"
+LOOK = WAIT.replace("0, NULL)", "WNOHANG, NULL)")
 END = "{pid} {ts} +++ exited with 0 +++"
 
 
@@ -187,6 +189,8 @@ END = "{pid} {ts} +++ exited with 0 +++"
         # A maker that has not waited for it yet has it still.
         ([CLONE, READ, END], [8, 9, 10]),
         ([BEGINS, READ, END, RETURNS], [8, 9, 10]),
+        # As multiprocessing looks at each start which have ended.
+        ([CLONE, READ, END, LOOK], [8, 9, 10]),
         # One that has makes others that follow it.
         ([CLONE, READ, END, WAIT], [9, 10]),
         ([BEGINS, READ, END, RETURNS, WAIT], [9, 10]),
@@ -197,7 +201,7 @@ def test_one_that_ended_before_the_others_were_made(tmp_path, first, workers):
     lines += (
         [(CLONE, 9), (CLONE, 10)] + [(READ, pid) for pid in [9, 10] * 10] + [(END, 9), (END, 10)]
     )
-    lines += [(WAIT, pid) for pid in ([9, 10] if WAIT in first else [8, 9, 10])]
+    lines += [(WAIT, pid) for pid in ([9, 10] if {WAIT, LOOK} & set(first) else [8, 9, 10])]
     text = [line.format(pid=pid, ts=f"1700000000.{ts:03}") for ts, (line, pid) in enumerate(lines)]
     (tmp_path / "log").write_text("\n".join(text) + "\n")
     assert tf.workers(tf.scan(tmp_path / "log")).collect()["pid"].to_list() == workers

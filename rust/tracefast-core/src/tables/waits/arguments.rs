@@ -85,6 +85,11 @@ impl<'a> Arguments<'a> {
         part.contains(name) || !part.contains('_') && self.value(part).unwrap_or(0) & bit != 0
     }
 
+    /// Whether `wait4(2)` or `waitid(2)` only looks whether a child has ended.
+    pub(crate) fn only_looks(&self, name: &str) -> bool {
+        self.has(if name == "waitid" { 3 } else { 2 }, "WNOHANG", 1)
+    }
+
     /// Whether a position has this value, by its name or its number.
     pub(crate) fn is(&self, at: usize, name: &str, number: i64) -> bool {
         let Some(part) = self.at(at) else { return false };

@@ -208,8 +208,7 @@ impl Waits {
                     ("waitid", _) => None,
                     _ => arguments.number(0),
                 };
-                let options = if self.tracker.row_name(at.name) == "waitid" { 3 } else { 2 };
-                if arguments.has(options, "WNOHANG", 1) {
+                if arguments.only_looks(self.tracker.row_name(at.name)) {
                     return None;
                 }
                 let pid = pid.map(|pid| pid as i32).filter(|&pid| pid > 0);

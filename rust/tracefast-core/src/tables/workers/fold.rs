@@ -7,6 +7,7 @@ use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
+use crate::linux::child_status::collected_by_waitid;
 use crate::linux::waits::{Giver, Time, spent};
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
@@ -63,8 +64,8 @@ pub struct Workers {
     pub(crate) retired: Vec<Retired>,
     /// Tasks that ended, and of which no call has returned yet that made them; the oldest first.
     pub(crate) unborn: VecDeque<u32>,
-    /// By live maker, its last child that ended before another one was made, while nobody has waited
-    /// for it, and the files that it read.
+    /// By live maker, its last child that ended before another one was made, as long as it has not
+    /// waited for that end, and the files that the child read.
     pub(crate) early: HashMap<u32, (Retired, HashMap<u64, FileRead>)>,
     pub(crate) parts: FileParts,
     pub(crate) messages: Messages,
@@ -140,6 +141,8 @@ struct At {
     source: u32,
     ts: Option<i64>,
     dur: Option<i64>,
+    /// The number of the call's name.
+    name: Option<u32>,
     meaning: Meaning,
 }
 
@@ -198,11 +201,6 @@ impl Workers {
             return;
         };
         let maker = self.owner(birth.parent);
-        if let Some((before, _)) = self.early.get(&maker)
-            && self.tracker.tasks.get(before.task as usize).is_none_or(|it| it.reported.is_some())
-        {
-            self.early.remove(&maker);
-        }
         self.children.entry(maker).or_default().push(task);
         let server = self.servers.get(&maker).copied();
         let life = self.life(task);
@@ -269,6 +267,17 @@ impl Workers {
                     self.made(child);
                 }
             }
+            Act::Collect if !self.early.is_empty() && ret.is_some_and(|ret| ret >= 0) => {
+                let args = tasks.args.get(at.row).unwrap_or_default();
+                let arguments = Arguments::new(args, own.cpu.get(at.row).is_some());
+                let ended = match ret {
+                    Some(0) => collected_by_waitid(args),
+                    pid => pid.and_then(|pid| i32::try_from(pid).ok()),
+                };
+                if !arguments.only_looks(at.name.map_or("", |name| self.tracker.row_name(name))) {
+                    self.waited_for(at.owner, ended);
+                }
+            }
             Act::Exec if ret == Some(0) => {
                 let path = tasks.path.get(at.row).unwrap_or_default();
                 let args = tasks.args.get(at.row).unwrap_or_default();
@@ -278,6 +287,15 @@ impl Workers {
         }
         if let Some(Some(_)) = self.lives.get(at.owner as usize) {
             self.lived(columns, at);
+        }
+    }
+
+    /// A maker waited until a child had ended: those that it makes from now on follow that one.
+    fn waited_for(&mut self, maker: u32, ended: Option<i32>) {
+        let Some((before, _)) = self.early.get(&maker) else { return };
+        let before = self.tracker.tasks.get(before.task as usize).and_then(|task| task.pid.get());
+        if before == ended {
+            self.early.remove(&maker);
         }
     }
 
@@ -463,7 +481,7 @@ impl Workers {
     #[inline]
     pub(crate) fn event(&mut self, columns: &mut CallColumns<'_>, row: usize) {
         let found = self.tracker.row(&mut columns.0, row);
-        let Some(TaskRow { task, kind, .. }) = found else { return };
+        let Some(TaskRow { task, kind, name }) = found else { return };
         let Some(source) = self.tracker.tasks.get(task as usize).map(|task| task.source) else {
             return;
         };
@@ -481,7 +499,7 @@ impl Workers {
                 if self.owners.get(task as usize) == Some(&NOBODY) {
                     self.newcomer(task);
                 }
-                let at = At { row, task, owner, source, ts, dur, meaning };
+                let at = At { row, task, owner, source, ts, dur, name, meaning };
                 self.call(columns, &at);
                 // Without times nobody can say who waited.
                 if let Some(ts) = ts.filter(|_| !self.starts_only) {
