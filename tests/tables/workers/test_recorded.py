@@ -204,7 +204,9 @@ def test_one_that_ended_before_the_others_were_made(tmp_path, first, workers):
     lines += [(WAIT, pid) for pid in ([9, 10] if {WAIT, LOOK} & set(first) else [8, 9, 10])]
     text = [line.format(pid=pid, ts=f"1700000000.{ts:03}") for ts, (line, pid) in enumerate(lines)]
     (tmp_path / "log").write_text("\n".join(text) + "\n")
-    assert tf.workers(tf.scan(tmp_path / "log")).collect()["pid"].to_list() == workers
+    table = tf.workers(tf.scan(tmp_path / "log")).collect()
+    assert table["pid"].to_list() == workers
+    assert set(table["round"]) == {0}
 
 
 @pytest.mark.parametrize("name", LOGS)
