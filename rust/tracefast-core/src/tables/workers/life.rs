@@ -5,9 +5,8 @@ use crate::tables::packed::Packed;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::ranges::Ranges;
 use crate::tables::workers::channels::{Ofd, Request};
+use crate::tables::workers::framing::{is_length, length};
 use crate::tables::workers::growth::Growth;
-
-use crate::text::escape::unescape_raw;
 
 /// Channels of a process that are remembered, the first ones.
 const MOST_CHANNELS: usize = 8;
@@ -201,10 +200,8 @@ impl Channel {
         (self.accepts, self.sure, self.messages) = (true, true, self.messages + 1);
     }
 
-    /// Bytes were taken; `args` are those of the call.
-    ///
-    /// `multiprocessing` sends the length of a message in 4 bytes, then the message (`_send_bytes`
-    /// in `multiprocessing/connection.py`). Of other programs, each read is a message.
+    /// Bytes were taken; `args` are those of the call. Where no length goes before, each read is a
+    /// message.
     pub(crate) fn took(&mut self, requested: Option<i64>, bytes: i64, args: &str) {
         if bytes <= 0 {
             return;
@@ -213,7 +210,7 @@ impl Channel {
             self.left = self.left.saturating_sub(bytes);
             return;
         }
-        if requested != Some(4) || bytes != 4 {
+        if !is_length(requested, bytes) {
             self.messages += 1;
             return;
         }
@@ -230,17 +227,6 @@ impl Channel {
             None => (self.left, self.messages) = (1, self.messages + 1),
         }
     }
-}
-
-/// The number in the first four bytes of what a call read, as strace prints it.
-fn length(args: &str) -> Option<i32> {
-    let (_, text) = args.split_once('"')?;
-    // Each byte takes four characters at most.
-    let text = text.get(..16.min(text.len())).unwrap_or(text);
-    let end = text.rfind("\", ").or_else(|| text.rfind("\"...")).unwrap_or(text.len());
-    let mut bytes = Vec::with_capacity(16);
-    unescape_raw(text.get(..end)?.as_bytes(), &mut bytes);
-    Some(i32::from_be_bytes(*bytes.first_chunk::<4>()?))
 }
 
 #[cfg(test)]
@@ -274,15 +260,5 @@ mod tests {
         channel.took(Some(4096), 0, r#"0, "", 4096"#);
         channel.took(Some(4096), 12, r#"0, "other.jpg\n", 4096"#);
         assert_eq!(channel.messages, 2);
-    }
-
-    #[test]
-    fn lengths() {
-        assert_eq!(length(r#"5, "\0\0\0\34", 4"#), Some(28));
-        assert_eq!(length(r#"5, "\x00\x00\x01\x02", 4"#), Some(258));
-        assert_eq!(length(r#"5, "\377\377\377\377", 4"#), Some(-1));
-        assert_eq!(length(r#"5, "\0\0\0\"", 4"#), Some(34));
-        assert_eq!(length(r#"5, ""..., 4"#), None);
-        assert_eq!(length("fd: 5, buf: 0x7f, count: 0x4"), None);
     }
 }

@@ -1,14 +1,16 @@
 //! Which processes are workers of a pool, how they were started, and what each of them did.
 //!
 //! [`Workers`] folds batches of events in order. [`program`] says which programs are
-//! the same, [`channels`] who writes to what others read, [`life`] what one live process does, and
-//! [`shared_reads`] what several of one pool read, [`growth`] how their memory grew,
-//! [`batches`] which messages came from them. When a process ends, only what its row needs is
-//! kept, and nothing of processes that can be no worker. At the end [`pools`] finds the pools.
+//! the same, [`channels`] who writes to what others read, [`framing`] where messages end, [`life`]
+//! what one live process does, [`shared_reads`] what several of one pool read, [`growth`] how their
+//! memory grew, [`batches`] which messages came from them. When a process ends, only what its row
+//! needs is kept, and nothing of processes that can be no worker. At the end [`pools`] finds the
+//! pools.
 
 mod batches;
 mod channels;
 pub(crate) mod fold;
+mod framing;
 mod growth;
 mod life;
 mod pools;

@@ -1,5 +1,7 @@
 //! Tasks that take messages: how far each is, and since when it waits.
 
+use crate::tables::workers::framing::is_length;
+
 /// What a task takes from a channel, until the message is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taking {
@@ -45,10 +47,6 @@ pub(crate) struct Taker {
 /// A poll that found nothing is a look, not a wait, if it took less: a millisecond.
 const LOOK_NS: i64 = 1_000_000;
 
-/// Bytes of the length that Python's `multiprocessing.connection` sends before a message
-/// (`Connection._send_bytes`).
-const LENGTH: i64 = 4;
-
 impl Taker {
     /// It waited for a descriptor, or for one of several.
     pub(crate) fn asked(&mut self, fd: Option<i32>, ts: i64, took: i64, found: bool) {
@@ -79,7 +77,7 @@ impl Taker {
         let since = asked.map_or(ts, |(_, since)| since.min(ts));
         let all = requested.is_none_or(|requested| requested == bytes);
         let Some(taking) = self.taking.as_mut() else {
-            let is_length = bytes == LENGTH && requested == Some(LENGTH);
+            let is_length = is_length(requested, bytes);
             let taking = Taking { channel, since, end, bytes, line, is_length };
             self.taking = is_length.then_some(taking);
             return (!is_length).then_some(taking);
