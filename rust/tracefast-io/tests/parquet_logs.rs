@@ -18,8 +18,9 @@ use tracefast_io::read::BatchStream;
 const BATCH: usize = 512;
 const GROUP: usize = 3;
 
-/// The suffixes of files in `tests/data` that are not logs; nor are archives of them.
-const NO_LOGS: [&str; 8] = ["c", "gz", "json", "md", "ndjson", "py", "sh", "txt"];
+/// The suffixes of files in `tests/data` that are not logs; nor are archives of them, and the lists of
+/// kernels, which have none.
+const NO_LOGS: [&str; 9] = ["", "c", "gz", "json", "md", "ndjson", "py", "sh", "txt"];
 
 /// Every log below a folder.
 fn below(folder: &Path, logs: &mut Vec<PathBuf>) {
