@@ -57,14 +57,15 @@ def phases(events: Events) -> pl.LazyFrame:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import tracefast as tf
-    >>> lines = '''1 1.0 access("/tracefast/phase/load", F_OK) = -1 ENOENT (No such file)
-    ... 1 1.5 read(3, "", 10) = 0
-    ... 1 2.0 access("/tracefast/phase/train", F_OK) = -1 ENOENT (No such file)
-    ... 1 4.0 exit_group(0) = ?
-    ... 1 4.0 +++ exited with 0 +++
+    >>> lines = '''1 1700000001.000000 access("/tracefast/phase/load", F_OK) = -1 ENOENT (C)
+    ... 1 1700000001.500000 read(3, "", 10) = 0
+    ... 1 1700000002.000000 access("/tracefast/phase/train", F_OK) = -1 ENOENT (C)
+    ... 1 1700000004.000000 exit_group(0) = ?
+    ... 1 1700000004.000000 +++ exited with 0 +++
     ... '''
-    >>> _ = open("marked.strace", "w").write(lines)
+    >>> _ = Path("marked.strace").write_text(lines)
     >>> tf.phases(tf.scan("marked.strace")).select("name", "dur_ns", "count").collect().rows()
     [('load', 1000000000, 1), ('train', 2000000000, 1)]
     """

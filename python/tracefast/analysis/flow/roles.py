@@ -67,8 +67,9 @@ def roles(events: Events, *, gaps: Callable[[list[str]], object] | None = None) 
     Examples
     --------
     >>> import tracefast as tf
-    >>> tf.roles(tf.scan("demo.strace")).select("path", "role", "decided_by").collect().row(0)
-    ('/srv/demo/data.bin', 'input', 'read')
+    >>> roles = tf.roles(tf.scan("demo.strace")).collect()
+    >>> roles.select("path", "role", "decided_by").rows()
+    [('/bin/true', 'program', 'exec'), ('/srv/demo/data.bin', 'input', 'read')]
     """
 
     def look(fold: _core.Roles) -> None:
