@@ -47,7 +47,7 @@ def mark(name: str) -> None:
 class phase:  # noqa: N801 - it is called like a function
     """A phase within another one: from the start of a ``with`` block to its end.
 
-    It may be used as a decorator's body or again in a loop: each block is a phase of its own.
+    In a loop, each block is a phase of its own.
 
     Parameters
     ----------

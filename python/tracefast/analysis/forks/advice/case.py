@@ -187,7 +187,7 @@ class Case:
     def workers(self) -> pl.DataFrame:
         """Those of the rows that are workers of a pool; `worker_method` says how they were started.
 
-        A manager of multiprocessing, which is started as its workers are, is none.
+        A manager of multiprocessing is not a worker, although it is started like one.
         """
         return self.rows.filter(pl.col("in_pool"))
 
