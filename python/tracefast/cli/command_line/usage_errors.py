@@ -13,14 +13,10 @@ from tracefast.cli.messages.hints import suggest
 UsageError: Final[type[Exception]] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
-# What pydantic says of numbers, in fewer words.
-_NUMBERS: Final = (
-    (re.compile(r"Input should be a valid integer.*", re.DOTALL), "not a whole number"),
-    (
-        re.compile(r"Input should be greater than or equal to (.*)"),
-        r"must be at least \1",
-    ),
-    (re.compile(r"Input should be less than or equal to (.*)"), r"must be at most \1"),
+_NOT_A_NUMBER: Final = re.compile(r"'.*' is not a valid int(eger)?( range)?", re.DOTALL)
+# `x>=0` or `1<=x<=10`.
+_OUT_OF_RANGE: Final = re.compile(
+    r"(-?\d+) is not in the range (?:(\d+)<=)?x(?:>=(\d+))?(?:<=(\d+))?"
 )
 _CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
 
@@ -67,7 +63,7 @@ def to_command_error(error: Any, command: str | None = None) -> CommandError:  #
         return CommandError(f"{option}: no such option", near if "did you" in near else hint)
     if option and type(error).__name__ == "BadOptionUsage":
         return CommandError(f"{option}: needs a value", hint)
-    text = str(error.message).removeprefix("Value error, ").rstrip(".")
+    text = str(error.message).rstrip(".")
     parameter = getattr(error, "param", None)
     if parameter is not None:
         name = parameter.opts[-1]
@@ -78,7 +74,18 @@ def to_command_error(error: Any, command: str | None = None) -> CommandError:  #
         if match := _CHOICE.fullmatch(text):
             choices = re.findall(r"'(.*?)'", match[2])
             return CommandError(f"{name} {match[1]}: invalid choice", suggest(match[1], choices))
-        for pattern, words in _NUMBERS:
-            text = pattern.sub(words, text)
-        text = f"{name}: {text[:1].lower()}{text[1:]}"
+        text = f"{name}: {_of_number(text) or text[:1].lower() + text[1:]}"
     return CommandError(text, hint)
+
+
+def _of_number(text: str) -> str | None:
+    """Say what is wrong with a number, if that is what typer says."""
+    if _NOT_A_NUMBER.fullmatch(text):
+        return "not a whole number"
+    if (found := _OUT_OF_RANGE.fullmatch(text)) is None:
+        return None
+    given, above, least, most = found.groups()
+    least = above or least
+    if least is not None and int(given) < int(least):
+        return f"must be at least {least}"
+    return f"must be at most {most}"
