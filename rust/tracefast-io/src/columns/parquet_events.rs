@@ -3,13 +3,16 @@
 //! This is for folds over all rows of a file that [`sink`](crate::sink) wrote: few columns, every
 //! row once. To filter rows, read the file with polars or another engine instead.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{FieldRef, Fields, Schema};
@@ -27,21 +30,29 @@ use crate::error::{Error, ErrorKind, Result};
 /// The most rows of a batch: a larger one would leave the cache before it is read.
 const ROWS: usize = 8_192;
 
-/// Batches that may wait to be taken, for each thread: those of a usual row group, so that the threads
-/// whose turn comes later go on reading.
+/// Batches of a row group that may wait to be taken: all of a usual one, so that the threads whose
+/// turn comes later go on reading.
 const WAITING: usize = 8;
 
 /// The most threads: they read faster than any consumer.
 const THREADS: usize = 4;
 
+/// A thread is added when this part of a row group's time was spent waiting for its rows. With less
+/// than that, another thread on two processors takes more time from a fold than it saves.
+const STARVING: f64 = 0.35;
+
 /// What a thread hands over: rows, or None at the end of a row group.
 type BatchOrEnd = Result<Option<RecordBatch>>;
 
+/// A row group to read, and where its batches go.
+type Order = (usize, SyncSender<BatchOrEnd>);
+
 /// The rows of a Parquet file of events, batch by batch, in order.
 ///
-/// Several threads read row groups, each the next one that is free. A batch holds rows of one row
-/// group, at most 8,192: as many as a cache holds until they are used. Memory is that of a few
-/// batches for each thread, for any file.
+/// One thread reads ahead, and as many more as it takes for the rows not to be waited for: a fold
+/// that takes longer than reading is slowed down by threads that take its processor and its cache.
+/// A batch holds rows of one row group, at most 8,192: as many as a cache holds until they are used.
+/// Memory is that of a few batches for each thread, for any file.
 ///
 /// # Examples
 /// ```
@@ -72,73 +83,69 @@ type BatchOrEnd = Result<Option<RecordBatch>>;
 #[derive(Debug)]
 pub struct SavedEvents {
     path: PathBuf,
-    threads: Vec<Receiver<BatchOrEnd>>,
-    /// The current row group, and how many there are.
-    group: usize,
-    groups: usize,
+    readers: Readers,
+    /// The row groups that are being read, in order, and those that are left.
+    groups: VecDeque<Receiver<BatchOrEnd>>,
+    left: Range<usize>,
+    /// When the first rows of the current one came, or the one before it ended; and how long it was
+    /// waited for since.
+    since: Option<Instant>,
+    waited: Duration,
 }
 
 impl SavedEvents {
-    /// Opens a file, and starts to read the columns of these names.
+    /// Opens a file, and starts to read the columns of these names on at most so many threads.
     ///
     /// # Errors
     /// The file cannot be read; it is not Parquet; a column is missing, or is of another type than
     /// in the event schema.
     pub fn open(path: impl Into<PathBuf>, columns: &[String], threads: usize) -> Result<Self> {
         let path = path.into();
-        let found = Self::start(&path, columns, threads);
-        found.map_err(|error| error.at_path(path))
+        let readers = Job::open(&path, columns).map(|job| Readers::new(job, threads));
+        let readers = readers.map_err(|error| error.at_path(&path))?;
+        let left = 0..readers.job.groups();
+        let groups = VecDeque::new();
+        let mut new = Self { path, readers, groups, left, since: None, waited: Duration::ZERO };
+        new.read_ahead(1).map_err(|error| error.at_path(&new.path))?;
+        Ok(new)
     }
 
-    fn start(path: &Path, columns: &[String], threads: usize) -> Result<Self> {
-        let file = SharedFile::open(path)?;
-        let metadata = with_words(ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?)?;
-        let events = schema();
-        for name in columns {
-            let wanted = events.field_with_name(name)?;
-            let found = metadata.schema().field_with_name(name)?;
-            if found.data_type() != wanted.data_type() {
-                let text = format!(
-                    "the column '{name}' does not have the type it has in the event schema"
-                );
-                return Err(Error::new(ErrorKind::Option(text)));
-            }
+    /// Has so many threads read the row groups that come next, one of them ahead.
+    fn read_ahead(&mut self, threads: usize) -> Result<()> {
+        self.readers.start(threads.min(self.left.len()))?;
+        while self.groups.len() <= self.readers.started {
+            let Some(group) = self.left.next() else { break };
+            self.groups.push_back(self.readers.read(group));
         }
-        let leaves = metadata.parquet_schema().columns().iter().enumerate();
-        let leaves = leaves.filter_map(|(leaf, column)| {
-            let [name] = column.path().parts() else { return None };
-            let field = events.fields().find(name)?.1;
-            columns.contains(name).then(|| (leaf, field.clone()))
-        });
-        let columns: Arc<[(usize, FieldRef)]> = leaves.collect();
-        let groups = metadata.metadata().num_row_groups();
-        let threads = threads.clamp(1, THREADS).min(groups);
-        let mut receivers = Vec::with_capacity(threads);
-        for first in 0..threads {
-            let (sender, receiver) = sync_channel(WAITING);
-            let job =
-                Job { file: file.clone(), metadata: metadata.clone(), columns: columns.clone() };
-            let mine = (first..groups).step_by(threads);
-            let begun = thread::Builder::new()
-                .name(format!("tracefast-read-{first}"))
-                .spawn(move || job.run(mine, &sender));
-            begun.map_err(Error::from)?;
-            receivers.push(receiver);
-        }
-        Ok(Self { path: path.to_owned(), threads: receivers, group: 0, groups })
+        Ok(())
     }
 
     fn step(&mut self) -> Result<Option<RecordBatch>> {
-        while self.group < self.groups {
-            let turn = self.group % self.threads.len().max(1);
-            let received = self.threads.get(turn).and_then(|thread| thread.recv().ok());
+        while let Some(group) = self.groups.front() {
+            let received = group.try_recv().or_else(|error| match error {
+                TryRecvError::Disconnected => Err(error),
+                TryRecvError::Empty => {
+                    let from = Instant::now();
+                    let received = group.recv();
+                    self.waited += from.elapsed();
+                    received.map_err(|_| TryRecvError::Disconnected)
+                }
+            });
             let lost = || {
                 Error::new(ErrorKind::Broken("a reading thread stopped unexpectedly".to_owned()))
             };
-            match received.ok_or_else(lost)?? {
-                Some(batch) => return Ok(Some(batch)),
-                None => self.group += 1,
+            let received = received.map_err(|_| lost())??;
+            let since = *self.since.get_or_insert_with(|| {
+                self.waited = Duration::ZERO;
+                Instant::now()
+            });
+            if let Some(batch) = received {
+                return Ok(Some(batch));
             }
+            self.groups.pop_front();
+            let starving = self.waited > since.elapsed().mul_f64(STARVING);
+            (self.since, self.waited) = (Some(Instant::now()), Duration::ZERO);
+            self.read_ahead(self.readers.started + usize::from(starving))?;
         }
         Ok(None)
     }
@@ -150,9 +157,9 @@ impl Iterator for SavedEvents {
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.step();
         if found.is_err() {
-            // Nothing follows an error; threads end when the channel is closed.
-            self.group = self.groups;
-            self.threads.clear();
+            // Nothing follows an error; threads end when their channels are closed.
+            self.left = 0..0;
+            self.groups.clear();
         }
         found.map_err(|error| error.at_path(&self.path)).transpose()
     }
@@ -180,23 +187,91 @@ fn with_words(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
     Ok(ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?)
 }
 
-/// What a thread reads.
+/// The threads that read row groups, each the next one that was asked for.
+#[derive(Debug)]
+struct Readers {
+    job: Arc<Job>,
+    /// The most threads, and how many there are.
+    most: usize,
+    started: usize,
+    orders: Sender<Order>,
+    /// The end of `orders` that the threads share.
+    taken: Arc<Mutex<Receiver<Order>>>,
+}
+
+impl Readers {
+    fn new(job: Job, most: usize) -> Self {
+        let (orders, taken) = channel();
+        let most = most.clamp(1, THREADS);
+        Self { job: Arc::new(job), most, started: 0, orders, taken: Arc::new(Mutex::new(taken)) }
+    }
+
+    /// Starts threads until there are so many.
+    fn start(&mut self, threads: usize) -> Result<()> {
+        while self.started < threads.min(self.most) {
+            let (job, orders) = (Arc::clone(&self.job), Arc::clone(&self.taken));
+            thread::Builder::new()
+                .name(format!("tracefast-read-{}", self.started))
+                .spawn(move || job.run(&orders))
+                .map_err(Error::from)?;
+            self.started += 1;
+        }
+        Ok(())
+    }
+
+    /// Asks for a row group.
+    fn read(&self, group: usize) -> Receiver<BatchOrEnd> {
+        let (sender, receiver) = sync_channel(WAITING);
+        // Without a thread that takes it the sender is dropped: the receiver says so.
+        let _ = self.orders.send((group, sender));
+        receiver
+    }
+}
+
+/// What threads read.
+#[derive(Debug)]
 struct Job {
     file: SharedFile,
     metadata: ArrowReaderMetadata,
     /// The columns that are wanted, in the order of the file, and where they are in it.
-    columns: Arc<[(usize, FieldRef)]>,
+    columns: Vec<(usize, FieldRef)>,
 }
 
 impl Job {
-    fn run(&self, groups: impl Iterator<Item = usize>, to: &SyncSender<BatchOrEnd>) {
-        for group in groups {
-            let done = self.group(group, to);
-            let failed = done.is_err();
-            // A closed channel means that the reader is gone: there is nothing left to do.
-            if to.send(done.map(|()| None)).is_err() || failed {
-                return;
+    fn open(path: &Path, columns: &[String]) -> Result<Self> {
+        let file = SharedFile::open(path)?;
+        let metadata = with_words(ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?)?;
+        let events = schema();
+        for name in columns {
+            let wanted = events.field_with_name(name)?;
+            let found = metadata.schema().field_with_name(name)?;
+            if found.data_type() != wanted.data_type() {
+                let text = format!(
+                    "the column '{name}' does not have the type it has in the event schema"
+                );
+                return Err(Error::new(ErrorKind::Option(text)));
             }
+        }
+        let leaves = metadata.parquet_schema().columns().iter().enumerate();
+        let leaves = leaves.filter_map(|(leaf, column)| {
+            let [name] = column.path().parts() else { return None };
+            let field = events.fields().find(name)?.1;
+            columns.contains(name).then(|| (leaf, field.clone()))
+        });
+        Ok(Self { file, columns: leaves.collect(), metadata })
+    }
+
+    fn groups(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// Reads row groups until nobody orders any.
+    fn run(&self, orders: &Mutex<Receiver<Order>>) {
+        loop {
+            let order = orders.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((group, to)) = order else { return };
+            // A closed channel means that the reader is gone: the next order says so.
+            let _ = to.send(self.group(group, &to).map(|()| None));
         }
     }
 
