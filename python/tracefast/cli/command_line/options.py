@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.output.form import Format
+from tracefast.cli.output.form import Format, ResultFormat
 from tracefast.reading import FormatIn, Machine
 
 Inputs = Annotated[
@@ -66,6 +66,10 @@ PhaseOption = Annotated[
 ]
 FormatOption = Annotated[
     Format | None,
+    typer.Option("--format", help="Output format.  [default: by the suffix of -o, else table]"),
+]
+ResultFormatOption = Annotated[
+    ResultFormat | None,
     typer.Option("--format", help="Output format.  [default: by the suffix of -o, else table]"),
 ]
 OutputOption = Annotated[

@@ -12,7 +12,7 @@ from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import exits_with_code
 from tracefast.cli.command_line.time_window import Window
 from tracefast.cli.messages.stderr import print_warning
-from tracefast.cli.output.form import Format
+from tracefast.cli.output.form import Annotations, Format, ResultFormat
 from tracefast.reading import FormatIn, Machine
 
 
@@ -46,6 +46,8 @@ class Request:
         Print only errors on standard error.
     picture
         The output has the suffix of a picture.
+    annotations
+        The document for machines that the results of rules are written as; None for a table.
     """
 
     inputs: list[str]
@@ -62,6 +64,7 @@ class Request:
     assume_complete: bool = False
     quiet: bool = False
     picture: bool = False
+    annotations: Annotations | None = None
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""
@@ -84,6 +87,7 @@ def table_command(
     without: Collection[str] = (),
     other_output: str | None = None,
     pictures: Collection[str] = (),
+    annotations: bool = False,
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Turn a function into a command with the options that all tables share.
 
@@ -96,8 +100,10 @@ def table_command(
         have any suffix.
     pictures
         Suffixes of outputs that are not tables either: the command draws them.
+    annotations
+        The command gives results of rules, and can write them as documents for machines, too.
     """
-    return lambda command: _make_command(command, without, other_output, pictures)
+    return lambda command: _make_command(command, without, other_output, pictures, annotations)
 
 
 def _make_command(
@@ -105,6 +111,7 @@ def _make_command(
     without: Collection[str],
     other_output: str | None,
     pictures: Collection[str],
+    annotations: bool,
 ) -> Callable[..., None]:
     """Turn a function into a command.
 
@@ -114,6 +121,13 @@ def _make_command(
     _, *own = inspect.signature(command).parameters.values()
     logs, *all_shared_options = inspect.signature(_shared_options).parameters.values()
     shared = [parameter for parameter in all_shared_options if parameter.name not in without]
+    if annotations:
+        shared = [
+            parameter.replace(annotation=options.ResultFormatOption)
+            if parameter.name == "format_"
+            else parameter
+            for parameter in shared
+        ]
     names = {parameter.name for parameter in (logs, *shared)}
 
     @functools.wraps(command)
@@ -121,7 +135,8 @@ def _make_command(
         shared_given = {name: given.pop(name) for name in names}
         picture = PurePath(shared_given["output"]).suffix.lower() in pictures
         table = not picture and (other_output is None or given[other_output] is None)
-        request = _make_request(table=table, picture=picture, pictures=pictures, **shared_given)
+        make = _make_request_of_results if annotations else _make_request
+        request = make(table=table, picture=picture, pictures=pictures, **shared_given)
         return command(request, **given)
 
     # Parameters without a default are arguments, which come before the logs.
@@ -179,5 +194,27 @@ def _make_request(
         output=output,
         clobber=not no_clobber,
         window=Window.parse(from_, to, phase),
+        **others,
+    )
+
+
+def _make_request_of_results(
+    *,
+    table: bool,
+    format_: ResultFormat | None,
+    output: str,
+    pictures: Collection[str],
+    **others: Any,  # noqa: ANN401 - as they are
+) -> Request:
+    """Check the same for a command that writes documents for machines, too."""
+    from tracefast.cli.output.form import ANNOTATION_SUFFIXES, choose_annotations
+
+    document = choose_annotations(format_, output) if table else None
+    return _make_request(
+        table=table and document is None,
+        format_=None if format_ is None or document is not None else Format(format_),
+        output=output,
+        pictures=(*pictures, *ANNOTATION_SUFFIXES),
+        annotations=document,
         **others,
     )

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from tracefast.cli.messages.errors import CommandError
 from tracefast.inputs.sources import STDIN
@@ -20,6 +21,27 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+class Annotations(StrEnum):
+    """Documents for machines of continuous integration."""
+
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+class ResultFormat(StrEnum):
+    """Output formats of results that rules find: tables, and documents for machines."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    PARQUET = "parquet"
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
 _SUFFIXES = {
     ".json": Format.JSON,
     ".ndjson": Format.NDJSON,
@@ -27,6 +49,7 @@ _SUFFIXES = {
     ".csv": Format.CSV,
     ".parquet": Format.PARQUET,
 }
+ANNOTATION_SUFFIXES: Final = {".sarif": Annotations.SARIF, ".xml": Annotations.JUNIT}
 # Suffixes of files that people expect to hold a table in text.
 _TEXT_SUFFIXES = ("", ".txt", ".text", ".log", ".out", ".md")
 
@@ -82,3 +105,23 @@ def choose_form(
     if no_clobber and output != STDIN and Path(output).exists():
         raise exists(output)
     return form
+
+
+def choose_annotations(form: ResultFormat | None, output: str) -> Annotations | None:
+    """Say in which document for machines results are written; None for a table.
+
+    Parameters
+    ----------
+    form
+        The form that was asked for; None for that of the suffix.
+    output
+        Path of a file, or ``-``.
+
+    Examples
+    --------
+    >>> choose_annotations(None, "found.sarif"), choose_annotations(ResultFormat.CSV, "found.sarif")
+    (<Annotations.SARIF: 'sarif'>, None)
+    """
+    if form is None:
+        return ANNOTATION_SUFFIXES.get(Path(output).suffix.lower())
+    return next((one for one in Annotations if one.value == form.value), None)

@@ -1,0 +1,1 @@
+"""Documents in which machines of continuous integration take results: JUnit, SARIF, GitHub."""
