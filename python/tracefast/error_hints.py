@@ -1,6 +1,7 @@
 """Hints: what to do about an error, in addition to what went wrong."""
 
 import errno
+from collections.abc import Iterable
 from typing import Final
 
 from tracefast._core import Error
@@ -49,3 +50,23 @@ def hint_of(error: BaseException) -> str | None:
     if own is not None or not isinstance(error, OSError) or error.errno is None:
         return own
     return HINTS_BY_ERRNO.get(error.errno)
+
+
+def suggest(wanted: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
+    """Suggest the names that resemble an unknown one, or else list all names.
+
+    Examples
+    --------
+    >>> suggest("read_byte", ["path", "read_bytes", "reads"])
+    "did you mean 'read_bytes'?"
+    >>> suggest("size", ["path", "reads"])
+    'one of: path, reads'
+    """
+    from difflib import get_close_matches
+
+    names = list(known)
+    by_lower_case = {name.lower(): name for name in reversed(names)}
+    matches = get_close_matches(wanted.lower(), by_lower_case, 3, cutoff)
+    if matches:
+        return f"did you mean {' or '.join(repr(by_lower_case[name]) for name in matches)}?"
+    return f"one of: {', '.join(names)}"

@@ -1,11 +1,16 @@
-"""Numbers in sentences: three digits, and the unit that fits."""
+"""Numbers in sentences: three digits, and the unit that fits; sizes as people write them."""
 
+import re
 from typing import Final
 
 _UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 # Numbers that differ by less than this are written as one.
 _SAME: Final = 0.05
 _MIB: Final = 1 << 20
+_SIZE = re.compile(
+    r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE
+)
+_MOST: Final = 2**63 - 1
 
 
 def duration(nanoseconds: int) -> str:
@@ -108,3 +113,30 @@ def percent_span(low: float, high: float) -> str:
     if first == last or last.startswith("<") or high - low <= _SAME * high:
         return last
     return f"{first.removesuffix(' %')} to {last}" if low > 0 else f"at most {last}"
+
+
+def parse_size(text: str) -> int:
+    """Read a size in bytes, as people write it.
+
+    K, M, G, T and KiB … are powers of 1,024, KB … are powers of 1,000.
+
+    Raises
+    ------
+    ValueError
+        The text is not a size.
+
+    Examples
+    --------
+    >>> parse_size("131072"), parse_size("128K"), parse_size("128 KiB"), parse_size("1.5MB")
+    (131072, 131072, 131072, 1500000)
+    """
+    from fractions import Fraction
+
+    match = _SIZE.fullmatch(text.strip())
+    if match is not None:
+        number, unit, kind = match.groups()
+        base = 1000 if kind in {"B", "b"} else 1024
+        value = Fraction(number) * base ** (" KMGT".index(unit.upper()) if unit else 0)
+        if value.denominator == 1 and value <= _MOST:
+            return int(value)
+    raise ValueError(f"{text!r} is not a byte count such as 131072, 128K, 128KiB or 1M")

@@ -14,7 +14,8 @@ from tracefast.cli.screen.usage_lines import (
     total_and_notes,
     usage_lines,
 )
-from tracefast.cli.text.units import factor, parse_size, share
+from tracefast.cli.text.units import factor, share
+from tracefast.quantities import parse_size
 
 EMPTY = {
     **dict.fromkeys(("read_first", "read_consecutive", "read_forward", "read_backward"), 0),

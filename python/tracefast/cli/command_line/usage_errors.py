@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.messages.hints import suggest
+from tracefast.error_hints import suggest
 
 # The base class of what typer raises is in no public module.
 UsageError: Final[type[Exception]] = next(

@@ -7,7 +7,7 @@ import polars as pl
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.messages.hints import suggest
+from tracefast.error_hints import suggest
 
 # Columns of the record that a table in text shows before the fields.
 _MAIN: Final = ("ts", "cpu", "tid", "comm")

@@ -9,8 +9,8 @@ import typer
 from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import DONE, exits_with_code
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.messages.hints import suggest
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
+from tracefast.error_hints import suggest
 
 _HEADS: Final = ("column", "type", "unit", "meaning")
 _GAP: Final = 2

@@ -6,7 +6,7 @@ import polars as pl
 
 from tracefast.analysis.flow.phases import phases
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.messages.hints import suggest
+from tracefast.error_hints import suggest
 
 # How the marks themselves look, which are no part of any phase.
 _MARKS: Final = "/tracefast/"

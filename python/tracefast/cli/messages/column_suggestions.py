@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tracefast.cli.messages.hints import suggest
 from tracefast.columns.tables import EVENTS, TABLES, names_of
+from tracefast.error_hints import suggest
 
 # Headings that do not follow from the name of one column.
 _HEADINGS: Final[dict[str, dict[str, tuple[str, ...]]]] = {

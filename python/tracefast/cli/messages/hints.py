@@ -4,7 +4,6 @@ The library's errors say what is wrong in terms of the library. They know no opt
 """
 
 import errno
-from collections.abc import Iterable
 from typing import Final
 
 from tracefast.error_hints import HINTS_BY_ERRNO, hint_of
@@ -54,23 +53,3 @@ def command_hint(error: Exception, *, output: bool = False) -> str | None:
         hints = _OUTPUT_HINTS if output else _INPUT_HINTS
         return hints.get(error.errno) or hint_of(error)
     return _KIND_HINTS.get(str(getattr(error, "kind", "")), hint_of(error))
-
-
-def suggest(wanted: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
-    """Suggest the names that resemble an unknown one, or else list all names.
-
-    Examples
-    --------
-    >>> suggest("read_byte", ["path", "read_bytes", "reads"])
-    "did you mean 'read_bytes'?"
-    >>> suggest("size", ["path", "reads"])
-    'one of: path, reads'
-    """
-    from difflib import get_close_matches
-
-    names = list(known)
-    by_lower_case = {name.lower(): name for name in reversed(names)}
-    matches = get_close_matches(wanted.lower(), by_lower_case, 3, cutoff)
-    if matches:
-        return f"did you mean {' or '.join(repr(by_lower_case[name]) for name in matches)}?"
-    return f"one of: {', '.join(names)}"

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+from tracefast.analysis.conditions import evaluate_condition
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
 from tracefast.analysis.forks.measures.costs import busy
 from tracefast.analysis.forks.summary import Report
@@ -11,7 +12,6 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
-from tracefast.cli.screen.condition import evaluate_condition
 from tracefast.cli.screen.fork_phases import Phase, phases
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last

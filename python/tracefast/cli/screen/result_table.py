@@ -6,13 +6,13 @@ from typing import Any
 
 import polars as pl
 
+from tracefast.analysis.conditions import evaluate_condition
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_table
-from tracefast.cli.screen.condition import evaluate_condition
 
 _ROW = ("row", "rows")
 # Most commands print a total and a note.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.messages.hints import suggest
 from tracefast.cli.sql.tables import EVENTS, TABLES, not_a_query, tables_named_in
+from tracefast.error_hints import suggest
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,8 +8,8 @@ import polars.selectors as cs
 
 from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.messages.hints import suggest
 from tracefast.cli.sql.tables import EVENTS, TABLES, not_a_query, tables_named_in
+from tracefast.error_hints import suggest
 
 _HINT = "give one SELECT in the SQL of polars; --engine duckdb supports more"
 _DESCRIBES = "tracefast schema TABLE lists columns; --engine duckdb supports DESCRIBE"

@@ -1,12 +1,9 @@
 """Numbers for people."""
 
 import math
-import re
 
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIMES = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
-_MOST = 2**63 - 1
 
 
 def count(number: int) -> str:
@@ -39,33 +36,6 @@ def size(number: int) -> str:
 def _short(value: float) -> str:
     """Write a number with one digit after the point, or none where there are three before it."""
     return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:.1f}"  # noqa: PLR2004 - as 100.0
-
-
-def parse_size(text: str) -> int:
-    """Read a size in bytes, as people write it.
-
-    K, M, G, T and KiB … are powers of 1,024, KB … are powers of 1,000.
-
-    Raises
-    ------
-    ValueError
-        The text is not a size.
-
-    Examples
-    --------
-    >>> parse_size("131072"), parse_size("128K"), parse_size("128 KiB"), parse_size("1.5MB")
-    (131072, 131072, 131072, 1500000)
-    """
-    from fractions import Fraction
-
-    match = _SIZE.fullmatch(text.strip())
-    if match is not None:
-        number, unit, kind = match.groups()
-        base = 1000 if kind in {"B", "b"} else 1024
-        value = Fraction(number) * base ** (" KMGT".index(unit.upper()) if unit else 0)
-        if value.denominator == 1 and value <= _MOST:
-            return int(value)
-    raise ValueError(f"{text!r} is not a byte count such as 131072, 128K, 128KiB or 1M")
 
 
 def duration(nanoseconds: int) -> str:

@@ -196,7 +196,7 @@ def _check_combination(given: list[str]) -> None:
 
 
 def _parse_near(text: str) -> int:
-    from tracefast.cli.text.units import parse_size
+    from tracefast.quantities import parse_size
 
     try:
         return parse_size(text)
