@@ -1,6 +1,5 @@
 """The graph that is drawn: what data came from and went to, in few nodes."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from tracefast.analysis.path_patterns import folder, shape, suffix
 from tracefast.cli.text.escaping import printable
 from tracefast.quantities import plural
 
@@ -16,8 +16,6 @@ CODE: Final = ("program", "library", "module", "configuration")
 # What is read and written at a terminal is worth a node, what goes to other devices is not.
 _TERMINALS: Final = ("/dev/pts/", "/dev/tty", "/dev/console")
 _PROCESSES: Final = ("process", "phase")
-# Folders that are numbered are alike.
-_NUMBER: Final = re.compile("[0-9]+")
 
 # The kind and name of an end of an edge, in its log.
 End = tuple[str | None, str | None, str | None]
@@ -146,23 +144,13 @@ def _program(name: str | None) -> str:
     return " ".join(words).rpartition("/")[2]
 
 
-def _folder(path: str | None) -> str:
-    return (path or "").rpartition("/")[0]
-
-
-def _suffix(path: str | None) -> str:
-    name = (path or "").rpartition("/")[2]
-    stem, dot, suffix = name.partition(".")
-    return dot + suffix if stem and len(suffix) <= 12 and not suffix.isdigit() else ""  # noqa: PLR2004
-
-
 def _pattern(end: End, role_of: dict[End, str]) -> Hashable:
     """Give what is the same of an end and others like it, whatever they are called."""
     kind, name = end[1], end[2]
     if kind in _PROCESSES:
         return kind, _program(name)
     if kind in {"file", "shm"}:
-        return kind, role_of.get(end), _NUMBER.sub("#", _folder(name)), _suffix(name)
+        return kind, role_of.get(end), shape(folder(name or "")), suffix(name or "")
     if kind == "socket" and ":" in (name or ""):
         # Ports are given anew each time.
         return kind, (name or "").rpartition(":")[0]
@@ -204,7 +192,7 @@ def _same_folder(edges: list[_Edge], role_of: dict[End, str]) -> Keys:
     for edge in edges:
         for end in (edge.source, edge.target):
             if end[1] in {"file", "shm"}:
-                keys[end] = (end[1], role_of.get(end), _folder(end[2]))
+                keys[end] = (end[1], role_of.get(end), folder(end[2] or ""))
             else:
                 keys[end] = _pattern(end, role_of)
     return keys
@@ -331,18 +319,18 @@ def _group(ends: list[End], role_of: dict[End, str]) -> Group:
         below = kind if count == 1 else plural(count, kind)
         return Group(kind, None, label, below, names, count)
     if count == 1:
-        folder, _, label = names[0].rpartition("/")
-        return Group(kind, role, label or names[0], folder, names, 1)
-    folders = [_folder(end[2]).split("/") for end in ends]
+        above, _, label = names[0].rpartition("/")
+        return Group(kind, role, label or names[0], above, names, 1)
+    folders = [folder(end[2] or "").split("/") for end in ends]
     common = []
     for parts in zip(*folders, strict=False):
         if len(set(parts)) > 1:
             break
         common.append(parts[0])
-    suffixes = {_suffix(end[2]) for end in ends}
+    suffixes = {suffix(end[2] or "") for end in ends}
     label = "*" + (suffixes.pop() if len(suffixes) == 1 else "")
     last = common[-1] if common else ""
-    between = "*/" if any(len(folder) > len(common) for folder in folders) else ""
+    between = "*/" if any(len(parts) > len(common) for parts in folders) else ""
     label = printable(f"{last}/{between}{label}" if last else f"{between}{label}")
     return Group(kind, role, label, f"{count:,} files", names, count)
 
