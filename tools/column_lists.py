@@ -34,7 +34,8 @@ def table_of(name: str, events: pl.LazyFrame, **options: object) -> pl.LazyFrame
     """Make a table of events."""
     if name == "darshan":
         return tf.files(events, darshan=True)
-    return FUNCTIONS[name](events, *(("file",) if name == "accesses" else ()), **options)
+    others: dict[str, tuple[object, ...]] = {"accesses": ("file",), "diff": (events,)}
+    return FUNCTIONS[name](events, *others.get(name, ()), **options)
 
 
 def listed(name: str) -> tuple[ColumnGroup, ...]:

@@ -20,6 +20,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     their results was waited for.
 `flow`, `roles`, `phases`
     Which data went where; what each file was for; the parts of the run that the program named.
+`diff`
+    What differs between runs, and how sure that is.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
 `page_cache`, `blocks`
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
         schema,
     )
     from tracefast.analysis.blocks import blocks
+    from tracefast.analysis.compare.diff import diff
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
     from tracefast.analysis.files.accesses import accesses
@@ -93,6 +96,7 @@ __all__ = [
     "batches",
     "blocks",
     "covered_bytes",
+    "diff",
     "events",
     "fields",
     "files",
@@ -135,6 +139,7 @@ _LAZY = {
     "batches": "tracefast.analysis.workers.batches",
     "blocks": "tracefast.analysis.blocks",
     "covered_bytes": "tracefast.analysis.files.covered_bytes",
+    "diff": "tracefast.analysis.compare.diff",
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files.table",

@@ -7,9 +7,7 @@ _UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "n
 # Numbers that differ by less than this are written as one.
 _SAME: Final = 0.05
 _MIB: Final = 1 << 20
-_SIZE = re.compile(
-    r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE
-)
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
 _MOST: Final = 2**63 - 1
 
 

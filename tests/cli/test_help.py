@@ -64,7 +64,8 @@ def test_the_docs_name_options_that_exist():
 def test_help_fits_its_width_and_ends_well(run, name):
     ran = run(name, "--help", env={**os.environ, "COLUMNS": "100"})
     assert ran.returncode == 0
-    assert "Examples:" in ran.stdout
+    # A line each, not a paragraph.
+    assert re.search(r"^  Examples:\n    \w", ran.stdout, re.MULTILINE)
     assert run(name, "-h").stdout == run(name, "--help").stdout
 
 

@@ -7,6 +7,7 @@ import polars as pl
 from tracefast.columns.tables import TABLES
 
 _TYPES: Final[dict[str, pl.DataType]] = {
+    "Boolean": pl.Boolean(),
     "Datetime": pl.Datetime("ns"),
     "Float64": pl.Float64(),
     "Int32": pl.Int32(),

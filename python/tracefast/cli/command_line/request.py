@@ -50,8 +50,8 @@ class Request:
         The document for machines that the results of rules are written as; None for a table.
     """
 
-    inputs: list[str]
     form: Format
+    inputs: list[str] = field(default_factory=list)
     output: str = "-"
     clobber: bool = True
     where: str | None = None
@@ -94,7 +94,8 @@ def table_command(
     Parameters
     ----------
     without
-        Attributes of :class:`Request` that have no meaning for this command.
+        Attributes of :class:`Request` that have no meaning for this command. Without ``inputs``, it
+        has its own arguments only.
     other_output
         An option of the command's own: if it is given, the output is not a table, and its name may
         have any suffix.
@@ -119,8 +120,10 @@ def _make_command(
     help. What it returns or raises becomes an exit code and a message.
     """
     _, *own = inspect.signature(command).parameters.values()
-    logs, *all_shared_options = inspect.signature(_shared_options).parameters.values()
-    shared = [parameter for parameter in all_shared_options if parameter.name not in without]
+    declared = inspect.signature(_shared_options).parameters.values()
+    offered = [parameter for parameter in declared if parameter.name not in without]
+    logs = [parameter for parameter in offered if parameter.name == "inputs"]
+    shared = [parameter for parameter in offered if parameter.name != "inputs"]
     if annotations:
         shared = [
             parameter.replace(annotation=options.ResultFormatOption)
@@ -128,7 +131,7 @@ def _make_command(
             else parameter
             for parameter in shared
         ]
-    names = {parameter.name for parameter in (logs, *shared)}
+    names = {parameter.name for parameter in (*logs, *shared)}
 
     @functools.wraps(command)
     def run(*_: object, **given: Any) -> int:  # noqa: ANN401 - typer has checked the types
@@ -142,7 +145,7 @@ def _make_command(
     # Parameters without a default are arguments, which come before the logs.
     arguments = [parameter for parameter in own if parameter.default is parameter.empty]
     choices = [parameter for parameter in own if parameter.default is not parameter.empty]
-    parameters = [*arguments, logs, *choices, *shared]
+    parameters = [*arguments, *logs, *choices, *shared]
     signature = inspect.Signature(
         [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     )

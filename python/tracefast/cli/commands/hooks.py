@@ -77,7 +77,7 @@ def hooks(
     A script (--emit) follows a process and its children, and gives calls, errors, bytes and times;
     those for tracefs and trace-cmd record a log for tracefast. It says how to run it.
 
-    \\b
+    \b
     Examples:
       tracefast hooks app.strace
       tracefast hooks app.strace --explain read

@@ -83,7 +83,7 @@ def waits(
     of processes of which one waited for the other. Formats other than table, --stuck and --wide
     give the rows of the waits instead, --pairs those of the pairs.
 
-    \\b
+    \b
     Examples:
       strace -f -ttt -T -yy -p PID -o hang.strace; tracefast waits hang.strace
       tracefast waits app.strace --graph waits.svg

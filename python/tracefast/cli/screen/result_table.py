@@ -140,7 +140,7 @@ def print_table(
         while (more := make_text(frame, None).height - screen_rows(below)) > 0 and frame.height > 1:
             frame = frame.slice(0, frame.height - min((more + 1) // 2, frame.height - 1))
     hidden -= frame.height
-    if frame["source"].n_unique() <= 1:
+    if "source" in frame.columns and frame["source"].n_unique() <= 1:
         frame = frame.drop("source")
     if make_text is not None:
         frame = make_text(frame, terminal_width() if terminal else None)

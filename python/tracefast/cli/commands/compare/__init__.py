@@ -1,0 +1,1 @@
+"""The commands that compare runs with each other, and with limits."""

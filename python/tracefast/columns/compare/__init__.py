@@ -1,0 +1,1 @@
+"""The columns of the tables that compare runs."""
