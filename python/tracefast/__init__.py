@@ -20,8 +20,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     their results was waited for.
 `flow`, `roles`, `phases`
     Which data went where; what each file was for; the parts of the run that the program named.
-`diff`
-    What differs between runs, and how sure that is.
+`diff`, `check`
+    What differs between runs, and how sure that is; which logs break which limits.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
 `page_cache`, `blocks`
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         schema,
     )
     from tracefast.analysis.blocks import blocks
+    from tracefast.analysis.compare.check import check
     from tracefast.analysis.compare.diff import diff
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
@@ -95,6 +96,7 @@ __all__ = [
     "accesses",
     "batches",
     "blocks",
+    "check",
     "covered_bytes",
     "diff",
     "events",
@@ -138,6 +140,7 @@ _LAZY = {
     "accesses": "tracefast.analysis.files.accesses",
     "batches": "tracefast.analysis.workers.batches",
     "blocks": "tracefast.analysis.blocks",
+    "check": "tracefast.analysis.compare.check",
     "covered_bytes": "tracefast.analysis.files.covered_bytes",
     "diff": "tracefast.analysis.compare.diff",
     "events": "tracefast.analysis.events",

@@ -9,6 +9,7 @@ from tracefast import __version__
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.usage_errors import Commands, UsageError, to_command_error
 from tracefast.cli.commands.blocks import blocks
+from tracefast.cli.commands.compare.check import check
 from tracefast.cli.commands.compare.diff import diff
 from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.events import events
@@ -45,6 +46,7 @@ Examples:
   tracefast workers train.strace              what worker processes cost, and what all read
   tracefast flow app.strace -o flow.svg       which data went where, and what is the result
   tracefast diff before.strace after.strace   what differs between two runs
+  tracefast check rules.toml app.strace       whether it keeps limits, for CI
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
   tracefast hooks app.strace                  where the kernel lets you watch these calls
@@ -56,7 +58,7 @@ Results go to standard output, everything else to standard error.
 \b
 Exit codes:
   0    done
-  1    done, but a line or a result is lost (--strict), or --fail-on found what it names
+  1    done, but a line or a result is lost (--strict), or --fail-on or check found something
   2    wrong command line, or an input or output failed
   130  interrupted (143, 129: terminated by SIGTERM, SIGHUP)
 """
@@ -100,6 +102,7 @@ app.command(short_help="Show where data went, and what files were for.")(flow)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Show what differs between runs, and how sure that is.")(diff)
+app.command(short_help="Check that logs keep the limits of rules.")(check)
 app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)
 app.command(short_help="Run a SQL query.")(sql)
 app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)

@@ -16,7 +16,7 @@ from tracefast.columns import (
     waits,
 )
 from tracefast.columns.column_group import ColumnGroup
-from tracefast.columns.compare import diff
+from tracefast.columns.compare import check, diff
 from tracefast.columns.flow import edges, phases, roles
 from tracefast.columns.forks import fork_advice, fork_summary, forks
 from tracefast.columns.workers import batches, pools, workers
@@ -51,6 +51,7 @@ TABLES: Final[dict[str, Groups]] = {
     "event_counts": event_counts.COLUMNS,
     "hooks": hooks.COLUMNS,
     "diff": diff.COLUMNS,
+    "check": check.COLUMNS,
 }
 
 

@@ -1,0 +1,121 @@
+"""Print which logs break which rules: a line for each, as linters do."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import polars as pl
+
+from tracefast.analysis.compare.rules import Rule
+from tracefast.cli.output.annotations import cases
+from tracefast.cli.output.annotations.github import to_github
+from tracefast.cli.output.annotations.junit import to_junit
+from tracefast.cli.output.annotations.sarif import to_sarif
+from tracefast.cli.output.form import Annotations
+from tracefast.cli.text.escaping import printable
+from tracefast.quantities import plural
+
+Row = dict[str, Any]
+
+_UNREADABLE: Final = "the log cannot be read"
+
+
+def render(found: pl.DataFrame, unreadable: Iterable[str]) -> str:
+    """Write what breaks a rule, or cannot be judged, and a line that counts them.
+
+    Parameters
+    ----------
+    found
+        What :func:`tracefast.check` gives.
+    unreadable
+        Logs that cannot be read.
+    """
+    lines = [
+        f"{_place(row)}: {printable(row['rule'])}: {_sentence(row)}"
+        for row in found.filter(~pl.col("passed").fill_null(value=False)).rows(named=True)
+    ]
+    unread = list(unreadable)
+    lines += [f"{printable(name)}: {_UNREADABLE}" for name in unread]
+    return "".join(f"{line}\n" for line in [*lines, _total(found["passed"], len(unread))])
+
+
+def _place(row: Row) -> str:
+    log = printable(row["source"])
+    return log if row["line"] is None else f"{log}:{row['line']}"
+
+
+def _sentence(row: Row) -> str:
+    text = str(row["message"])
+    if row["passed"] is None:
+        text = f"cannot be judged: {text}"
+    if row["about"] is not None:
+        text += f", first {row['about']}"
+    return printable(text)
+
+
+def _total(passed: pl.Series, unread: int) -> str:
+    """Count what was found.
+
+    Examples
+    --------
+    >>> _total(pl.Series([True, True]), 0), _total(pl.Series([True, False, None]), 2)
+    ('All checks passed: 2.', '1 of 3 checks failed, 1 cannot be judged, 2 logs cannot be read.')
+    """
+    failed, unjudged = int((~passed).sum()), passed.null_count()
+    if not failed + unjudged + unread:
+        return f"All checks passed: {passed.len():,}."
+    parts = [f"{failed:,} of {plural(passed.len(), 'check')} failed"]
+    if unjudged:
+        parts.append(f"{unjudged:,} cannot be judged")
+    if unread:
+        parts.append(f"{plural(unread, 'log')} cannot be read")
+    return ", ".join(parts) + "."
+
+
+def document(
+    form: Annotations, found: pl.DataFrame, rules: Iterable[Rule], unreadable: Iterable[str]
+) -> str:
+    """Write the results as a document for machines.
+
+    Parameters
+    ----------
+    form
+        Which one.
+    found
+        What :func:`tracefast.check` gives.
+    rules
+        The rules.
+    unreadable
+        Logs that cannot be read.
+    """
+    described = {rule.name: _described(rule) for rule in rules}
+    judged = [*_cases(found, described), *_unread(unreadable, described)]
+    if form is Annotations.SARIF:
+        return to_sarif(judged, list(described.values()))
+    return to_junit(judged) if form is Annotations.JUNIT else to_github(judged)
+
+
+def _described(rule: Rule) -> cases.Rule:
+    of = rule.table if rule.where is None else f"{rule.table} where {rule.where}"
+    return cases.Rule(name=rule.name, title=f"{rule.measured} of {of}")
+
+
+def _cases(found: pl.DataFrame, rules: dict[str, cases.Rule]) -> Iterator[cases.Case]:
+    """Make a case of each rule and log; a rule with two limits may be broken twice."""
+    for (source, name), rows in found.group_by("source", "rule", maintain_order=True):
+        results = [
+            cases.Result(message=_sentence(row), line=row["line"])
+            for row in rows.filter(~pl.col("passed")).rows(named=True)
+        ]
+        unknown = rows.filter(pl.col("passed").is_null())["message"]
+        yield cases.Case(
+            rule=rules[str(name)],
+            file=str(source),
+            results=tuple(results),
+            error=None if unknown.is_empty() else unknown[0],
+        )
+
+
+def _unread(logs: Iterable[str], rules: dict[str, cases.Rule]) -> Iterator[cases.Case]:
+    for log in logs:
+        for rule in rules.values():
+            yield cases.Case(rule=rule, file=log, error=_UNREADABLE)

@@ -1,0 +1,155 @@
+"""`tracefast check`: its lines, documents for machines, exit codes."""
+
+import json
+import shutil
+
+import pytest
+from junitparser import JUnitXml
+from sarif_pydantic import Sarif
+
+from support.paths import DATA
+
+BUILDS = DATA / "builds"
+RULES = """\
+[[rule]]
+name = "few-failed-opens"
+table = "files"
+where = "path LIKE '%/legacy/%' AND opens_failed > 0"
+max_rows = 10
+
+[[rule]]
+name = "few-calls"
+table = "syscalls"
+value = "sum(calls)"
+max = 100_000
+"""
+UNJUDGED = """
+[[rule]]
+name = "missing"
+table = "syscalls"
+where = "name = 'missing'"
+value = "max(max_ns)"
+min = 1
+"""
+FAILS = "few-failed-opens: 13 rows, limit 10, first /srv/build/legacy/part1.h"
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """Put the rules and two logs into the folder: one that breaks a rule, one that does not."""
+    (tmp_path / "rules.toml").write_text(RULES)
+    for name in ("old", "new"):
+        shutil.copy(BUILDS / f"{name}-1.strace.zst", tmp_path / f"{name}.strace.zst")
+    return "old.strace.zst", "new.strace.zst"
+
+
+def test_a_check_that_fails_is_one_line(run, logs):
+    ran = run("check", "rules.toml", *logs)
+    assert ran.returncode == 1
+    assert ran.stdout.splitlines() == [f"{logs[0]}: {FAILS}", "1 of 4 checks failed."]
+    assert ran.stderr == ""
+
+
+def test_checks_that_pass(run, logs):
+    ran = run("check", "rules.toml", logs[1])
+    assert (ran.returncode, ran.stdout) == (0, "All checks passed: 2.\n")
+
+
+def test_what_cannot_be_judged(run, logs, tmp_path):
+    (tmp_path / "rules.toml").write_text(RULES + UNJUDGED)
+    ran = run("check", "rules.toml", *logs)
+    assert ran.returncode == 2
+    *lines, last = ran.stdout.splitlines()
+    assert lines[0] == f"{logs[0]}: {FAILS}"
+    assert lines[1].startswith(f"{logs[0]}: missing: cannot be judged: ")
+    assert last == "1 of 6 checks failed, 2 cannot be judged."
+
+
+def test_a_log_that_cannot_be_read(run, logs, tmp_path):
+    (tmp_path / "broken.strace").write_text("this is no log\n" * 50)
+    ran = run("check", "rules.toml", "broken.strace", *logs, "none.strace")
+    assert ran.returncode == 2
+    assert "broken.strace" in ran.stderr
+    assert f"{logs[0]}: {FAILS}" in ran.stdout
+    assert ran.stdout.endswith("1 of 4 checks failed, 2 logs cannot be read.\n")
+
+
+def test_rules_that_are_not_valid(run, logs, tmp_path):
+    (tmp_path / "rules.toml").write_text(RULES.replace("opens_failed >", "opens_faild >"))
+    ran = run("check", "rules.toml", *logs)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("error: rules.toml: rule 'few-failed-opens': where path LIKE")
+    assert "no such column: opens_faild" in ran.stderr
+    assert "did you mean 'opens_failed'" in ran.stderr
+
+
+def test_junit(run, logs, tmp_path):
+    ran = run("check", "rules.toml", *logs, "-o", "found.xml")
+    assert ran.returncode == 1
+    document = JUnitXml.fromfile(str(tmp_path / "found.xml"))
+    assert (document.tests, document.failures, document.errors) == (4, 1, 0)
+    ran = run("check", "rules.toml", *logs, "--format", "junit")
+    assert ran.stdout == (tmp_path / "found.xml").read_text()
+
+
+def test_sarif(run, logs):
+    ran = run("check", "rules.toml", *logs, "--format", "sarif")
+    assert ran.returncode == 1
+    (result,) = Sarif.model_validate_json(ran.stdout).runs[0].results
+    assert result.rule_id == "few-failed-opens"
+    assert result.locations[0].physical_location.artifact_location.uri == logs[0]
+
+
+def test_github(run, logs):
+    ran = run("check", "rules.toml", *logs, "--format", "github")
+    assert ran.returncode == 1
+    place = f"file={logs[0]},title=few-failed-opens"
+    assert ran.stdout == f"::error {place}::{logs[0]}: {FAILS.partition(': ')[2]}\n"
+
+
+def test_rows_for_programs(run, logs):
+    ran = run("check", "rules.toml", *logs, "--format", "ndjson")
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [row["passed"] for row in rows] == [False, True, True, True]
+    assert (rows[0]["value"], rows[0]["limit"]) == (13, 10)
+
+
+def test_that(run, logs):
+    condition = "files: path LIKE '%/legacy/%' AND opens_failed > 0"
+    ran = run("check", *logs, "--that", condition)
+    assert ran.returncode == 1
+    assert f"{logs[0]}: {condition}: 13 rows, limit 0" in ran.stdout
+    assert run("check", logs[1], "--that", condition).returncode == 0
+    for wrong, message in (
+        ("files", "not a table and a condition"),
+        ("fils: reads > 1", "did you mean 'files'"),
+        ("files: redas > 1", "did you mean 'reads'"),
+    ):
+        ran = run("check", logs[1], "--that", wrong)
+        assert ran.returncode == 2
+        assert message in ran.stderr
+
+
+def test_init_writes_rules_that_the_log_keeps(run, logs):
+    ran = run("check", "--init", logs[0], "-o", "first.toml")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    ran = run("check", "first.toml", logs[0])
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("All checks passed: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["old.strace.zst"], "not a file of rules"),
+        (["rules.toml"], "no log to check"),
+        (["rules.toml", "rules.toml", "old.strace.zst"], "two rules have this name"),
+        (["--init", "old.strace.zst", "--format", "csv"], "--init writes TOML"),
+        (["--init", "old.strace.zst", "--that", "files: reads > 1"], "--that"),
+    ],
+)
+def test_wrong_command_lines(run, logs, arguments, message):
+    ran = run("check", *arguments)
+    assert ran.returncode == 2
+    assert message in ran.stderr
+    assert logs
