@@ -34,6 +34,8 @@ def table_of(name: str, events: pl.LazyFrame, **options: object) -> pl.LazyFrame
     """Make a table of events."""
     if name == "darshan":
         return tf.files(events, darshan=True)
+    if name == "check":
+        return tf.check([{"name": "any", "table": "files", "max_rows": 0}], events)
     others: dict[str, tuple[object, ...]] = {"accesses": ("file",), "diff": (events,)}
     return FUNCTIONS[name](events, *others.get(name, ()), **options)
 

@@ -67,6 +67,36 @@ def diff(
         change first. What is the same is left out, and so is what a log cannot say.
 
         `table` : String
+            The table that the difference is in: ``files``, ``syscalls``, ``forks``, ``processes``,
+            ``waits``.
+        `key` : String
+            What the row is about: the path of a file, the name of a call, the program of a process;
+            of ``forks`` the parent's program, the kind and the program of the child; of ``waits``
+            the program, the call, and what it waited on. A name that not every run has is written
+            as the pattern of those that are like it.
+        `measure` : String
+            The column of that table that is compared, summed up; ``count`` is the number of its
+            rows.
+        `unit` : String
+            ``ns``, ``bytes``, or null for numbers of things.
+        `before`, `after` : Float64
+            The value before and after, of several runs the median. 0 if the run has no such thing.
+        `change` : Float64
+            `after` - `before`.
+        `ratio` : Float64
+            `after` / `before`; null if that is 0.
+        `only_in` : String
+            ``before`` or ``after`` if no run of the other side has the `key`; null if both have.
+        `before_runs`, `after_runs` : UInt32
+            Runs in which the value is known.
+        `before_spread`, `after_spread` : Float64
+            Largest value of the runs less the smallest; null for a single run.
+        `p` : Float64
+            Of the exact two-sided Mann-Whitney test: how often chance alone would give such a
+            difference in this row. Null with fewer than four runs on a side.
+        `sure` : Boolean
+            Whether `p` is at most 0.05 after Holm's correction for the number of rows compared;
+            null with fewer than four runs on a side, as nobody can tell then.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from tracefast.cli.output.form import Format
 if TYPE_CHECKING:
     from tracefast.analysis.compare.rules import Rule
 
+# The suffix of files of rules.
 _RULES: Final = ".toml"
 
 
