@@ -89,7 +89,7 @@ def _help(*arguments: str) -> str:
 def _commands() -> str:
     """Give the help of all commands."""
     main = _help()
-    names = re.findall(r"^  ([a-z][a-z-]*) ", main.partition("\nCommands:\n")[2], re.MULTILINE)
+    names = re.findall(r"^  ([a-z][a-z-]*) ", main.partition("\nOptions:\n")[2], re.MULTILINE)
     parts = [f"## tracefast\n\n```text\n{main}\n```"]
     parts += [f"## tracefast {name}\n\n```text\n{_help(name)}\n```" for name in names]
     return "\n\n".join(parts)

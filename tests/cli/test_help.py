@@ -36,6 +36,13 @@ def test_all_commands_are_there():
     assert set(expected.split()) <= set(NAMES)
 
 
+def test_every_command_is_listed_once_below_a_heading(run):
+    commands = run("--help").stdout.partition("\nOptions:\n")[2]
+    assert sorted(re.findall(r"^  ([a-z]+) +\w", commands, re.MULTILINE)) == NAMES
+    other = commands.partition("\nOther:\n")[2]
+    assert re.findall(r"^  ([a-z]+) ", other, re.MULTILINE) == ["version", "completion"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_examples_with_options_that_exist(name):
     mine = [words for words in examples(name) if words[0] == "tracefast"]
@@ -71,11 +78,17 @@ def test_help_fits_its_width_and_ends_well(run, name):
 
 def test_examples_run(run, spawn_strace, spawn_ftrace, tmp_path):
     # What the examples name is there, in small.
-    for name in ("app.strace", "run-1.strace"):
-        (tmp_path / name).write_bytes(spawn_strace.read_bytes())
+    logs = ["app", "run-1", "before", "after", "old1", "old2", "new1", "runs/old/1", "runs/new/1"]
+    (tmp_path / "runs" / "old").mkdir(parents=True)
+    (tmp_path / "runs" / "new").mkdir()
+    for name in logs:
+        (tmp_path / f"{name}.strace").write_bytes(spawn_strace.read_bytes())
+    (tmp_path / "rules.toml").write_text('[[rule]]\nname = "a"\ntable = "stuck"\nmax_rows = 0\n')
     (tmp_path / "trace.txt").write_bytes(spawn_ftrace.read_bytes())
     (tmp_path / "inodes.txt").write_text("65024 1 /a\n")
     run("parse", "app.strace", "-o", "app.parquet", "-q")
+    for name in ("old", "new"):
+        run("parse", "app.strace", "-o", f"{name}.parquet", "-q")
     run("parse", "trace.txt", "-o", "trace.parquet", "-q")
     for name in NAMES:
         if name == "parse":
@@ -175,5 +188,5 @@ def test_colours_of_messages(run):
 def test_without_arguments_there_is_help(run):
     ran = run()
     assert ran.returncode == 2
-    assert "Commands:" in ran.stdout + ran.stderr
+    assert "\nCompare:\n  diff " in ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr

@@ -21,6 +21,9 @@ def folder(tmp_path, spawn_strace, spawn_ftrace):
     (tmp_path / "app.strace").write_bytes(spawn_strace.read_bytes())
     (tmp_path / "app.ftrace").write_bytes(spawn_ftrace.read_bytes())
     (tmp_path / "trace.txt").write_bytes(spawn_ftrace.read_bytes())
+    for name in ("before.strace", "after.strace"):
+        (tmp_path / name).write_bytes(spawn_strace.read_bytes())
+    (tmp_path / "rules.toml").write_text('[[rule]]\nname = "a"\ntable = "stuck"\nmax_rows = 0\n')
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     return tmp_path
 

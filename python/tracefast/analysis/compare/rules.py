@@ -1,5 +1,6 @@
 """Rules that logs are checked by: what a file of them says, and what is wrong with it."""
 
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from tracefast import _core
 from tracefast.analysis.conditions import evaluate_condition, evaluate_value
 from tracefast.columns.tables import TABLES
 from tracefast.error_hints import error_with_hint, suggest
+from tracefast.inputs.sources import Source
 
 LimitKind = Literal["max", "min"]
 Given = Mapping[str, object]
-Rules = str | Path | Given | Iterable[Given]
+Rules = Source | Given | Iterable[Given]
 
 BASELINE: Final = "baseline"
 ROWS: Final = "rows"
@@ -87,7 +89,7 @@ def table_function(name: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
     return function
 
 
-def read_rules(file: str | Path) -> list[Rule]:
+def read_rules(file: Source) -> list[Rule]:
     """Read a file of rules.
 
     Parameters
@@ -102,13 +104,14 @@ def read_rules(file: str | Path) -> list[Rule]:
     OSError
         It cannot be read.
     """
+    file = os.fspath(file)
     try:
         content = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise error_with_hint(
             f"{file}: not TOML: {error}", "to write a first file of rules: tracefast check --init"
         ) from error
-    return rules_of(content, str(file), Path(file).parent)
+    return rules_of(content, file, Path(file).parent)
 
 
 def rules_of(
@@ -312,4 +315,4 @@ def as_rules(rules: Rules) -> list[Rule]:
     tracefast.Error
         A rule is not valid.
     """
-    return read_rules(rules) if isinstance(rules, str | Path) else rules_of(rules)
+    return read_rules(rules) if isinstance(rules, str | os.PathLike) else rules_of(rules)

@@ -1,4 +1,4 @@
-"""Errors of typer, reworded as tracefast words its own."""
+"""The list of commands, and errors of typer, reworded as tracefast words its own."""
 
 import re
 from typing import Any, Final
@@ -19,10 +19,34 @@ _OUT_OF_RANGE: Final = re.compile(
     r"(-?\d+) is not in the range (?:(\d+)<=)?x(?:>=(\d+))?(?:<=(\d+))?"
 )
 _CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
+# The headings of the list of commands; those in none of them come last.
+GROUPS: Final = {
+    "Answers": ("waits", "workers", "flow"),
+    "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks"),
+    "Data": ("parse", "sql", "schema"),
+    "Compare": ("diff", "check"),
+    "Record": ("hooks",),
+}
 
 
 class Commands(TyperGroup):
-    """The group of commands, with suggestions for unknown names."""
+    """The group of commands, with headings, and suggestions for unknown names."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own classes
+        """Write the list of commands, those that answer alike questions together."""
+        names = self.list_commands(ctx)
+        grouped = {name for group in GROUPS.values() for name in group}
+        other = tuple(name for name in names if name not in grouped)
+        width = max(map(len, names))
+        for heading, group in (GROUPS | {"Other": other}).items():
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(formatter.width))
+                for name in group
+                if name in names
+            ]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own classes
         """Find a command.

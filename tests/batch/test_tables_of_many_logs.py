@@ -1,0 +1,95 @@
+"""Tables of two hundred logs, one of them broken: one table, and an error that names the log."""
+
+import json
+
+import pytest
+
+import tracefast as tf
+
+LOGS = 200
+BROKEN = 77
+# A parent waits for its child, for 20 ms.
+LINES = """\
+100 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 9 vars */) = 0 <0.001000>
+100 1700000000.010000 openat(AT_FDCWD, "/srv/{number}.txt", O_RDONLY) = 3 <0.000010>
+100 1700000000.020000 fork() = 101 <0.000100>
+100 1700000000.030000 wait4(-1,  <unfinished ...>
+101 1700000000.050000 exit_group(0) = ?
+101 1700000000.050100 +++ exited with 0 +++
+100 1700000000.050200 <... wait4 resumed>NULL, 0, NULL) = 101 <0.020200>
+100 1700000000.060000 exit_group(0) = ?
+100 1700000000.060100 +++ exited with 0 +++
+"""
+RULES = """\
+[[rule]]
+name = "one-open"
+table = "files"
+value = "sum(opens)"
+max = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "runs").mkdir()
+    for number in range(LOGS):
+        text = "this is no log\n" * 50 if number == BROKEN else LINES.format(number=number)
+        (folder / "runs" / f"{number:03}.strace").write_text(text)
+    (folder / "rules.toml").write_text(RULES)
+    (folder / "one.strace").write_text(LINES.format(number="one"))
+    return folder
+
+
+def rows_of(run, folder, *arguments):
+    ran = run(*arguments, "--format", "ndjson", cwd=folder)
+    assert ran.returncode == 2
+    assert ran.stderr.count("error: ") == 1
+    assert f"error: runs/{BROKEN:03}.strace" in ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("command", "rows"), [("waits", 1), ("workers", 0), ("files", 2), ("syscalls", 5)]
+)
+def test_tables(run, folder, command, rows):
+    found = rows_of(run, folder, command, "runs")
+    sources = [row["source"] for row in found]
+    assert len(found) == rows * (LOGS - 1)
+    assert len(set(sources)) == (LOGS - 1 if rows else 0)
+
+
+def test_check(run, folder):
+    found = rows_of(run, folder, "check", "rules.toml", "runs")
+    assert len(found) == LOGS - 1
+    assert all(row["passed"] for row in found)
+    ran = run("check", "rules.toml", "runs", cwd=folder)
+    assert ran.stdout == (
+        f"runs/{BROKEN:03}.strace: the log cannot be read\n"
+        f"0 of {LOGS - 1} checks failed, 1 log cannot be read.\n"
+    )
+
+
+def test_diff(run, folder):
+    found = rows_of(run, folder, "diff", "runs", "one.strace")
+    opens = {row["key"]: row for row in found if row["measure"] == "opens"}
+    assert opens["/srv/one.txt"]["only_in"] == "after"
+    # One of them in each run: the names that vary are one.
+    assert opens["/srv/*.txt"]["before"] == 1
+    assert opens["/srv/*.txt"]["before_runs"] == LOGS - 1
+
+
+@pytest.fixture(scope="module")
+def events(folder):
+    tf.parse_many(folder / "runs", folder / "events", jobs=1)
+    return folder / "events"
+
+
+@pytest.mark.parametrize("command", ["waits", "workers", "diff", "check"])
+def test_parquet_gives_the_same(run, folder, events, command):
+    def lines(runs):
+        given = {"diff": (runs, "one.strace"), "check": ("rules.toml", runs)}
+        ran = run(command, *given.get(command, (runs,)), "--format", "ndjson", cwd=folder)
+        return ran.returncode, sorted(ran.stdout.splitlines())
+
+    assert lines(events) == (0, lines(folder / "runs")[1])
