@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from support.paths import DATA
 from tracefast.analysis.compare.tables import TABLES
+from tracefast.columns.compare.diff import TABLES as NAMES
 
 BUILDS = DATA / "builds"
 
@@ -184,6 +185,19 @@ def test_sums_of_changes_are_those_of_the_logs(tmp_path):
         ("/etc/hosts", 3, 1, None),
         ("/new", 0, 1, "after"),
     ]
+
+
+def test_every_table_that_can_be_named_is_compared():
+    assert tuple(TABLES) == NAMES
+
+
+@pytest.mark.parametrize(
+    "log",
+    ["demo.strace.zst", "demo.ftrace.zst", "spawn/spawn.ftrace", "stalls/python_fork.strace.zst"],
+)
+def test_a_recorded_log_does_not_differ_from_itself(log):
+    events = tf.scan(DATA / log)
+    assert tf.diff(events, events).collect().height == 0
 
 
 @pytest.mark.parametrize(("name", "column"), [(n, c) for n in TABLES for c in TABLES[n].measures])

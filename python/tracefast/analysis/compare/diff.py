@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -13,8 +13,8 @@ from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, holm, p_val
 from tracefast.analysis.compare.tables import COUNT, TABLES, unit_of
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
-
-Table = Literal["files", "syscalls", "forks", "processes", "waits"]
+from tracefast.columns.compare.diff import TABLES as NAMES
+from tracefast.columns.compare.diff import Table
 
 SCHEMA: Final = declared_schema("diff")
 SIDES: Final = ("before", "after")
@@ -116,8 +116,8 @@ def diff(
     >>> tf.diff(events, events).collect().height
     0
     """
-    check_choice("table", table, tuple(TABLES))
-    chosen = tuple(TABLES) if table is None else (table,)
+    check_choice("table", table, NAMES)
+    chosen = NAMES if table is None else (table,)
     sides = zip(SIDES, (before, after), strict=True)
     values = pl.concat([values_of(events, side, chosen) for side, events in sides], parallel=False)
     return map_rows(
@@ -127,7 +127,7 @@ def diff(
     )
 
 
-def values_of(events: Events, side: str, tables: tuple[str, ...]) -> pl.LazyFrame:
+def values_of(events: Events, side: str, tables: tuple[Table, ...]) -> pl.LazyFrame:
     """Give the runs of a side, and of each run the values that are compared.
 
     Parameters
@@ -143,7 +143,7 @@ def values_of(events: Events, side: str, tables: tuple[str, ...]) -> pl.LazyFram
     return pl.concat(list(_parts(events, side, tables)), parallel=False)
 
 
-def _parts(events: Events, side: str, tables: tuple[str, ...]) -> Iterator[pl.LazyFrame]:
+def _parts(events: Events, side: str, tables: tuple[Table, ...]) -> Iterator[pl.LazyFrame]:
     """Give the runs, then the values of each table, all with the columns of `_VALUES`."""
     rows = rows_of(events, ["source"], "tracefast.diff")
     here = pl.lit(side).alias("side")
@@ -240,8 +240,9 @@ def _with_keys(values: pl.DataFrame, runs: int | None) -> pl.DataFrame:
         How many runs there are: names that fewer of them have become patterns. None to keep all.
     """
     tables = []
-    for name, rows in values.partition_by("table", as_dict=True).items():
-        compared = TABLES[str(name[0])]
+    by_table = values.partition_by("table", as_dict=True)
+    for (name,), rows in by_table.items():
+        compared = TABLES[name]
         parts = []
         for at, column in enumerate(compared.keys):
             part = pl.col("parts").list.get(at).fill_null(_NO_NAME)

@@ -1,7 +1,7 @@
 """Which tables are compared, by which columns: the one place that knows."""
 
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -10,8 +10,8 @@ from tracefast.analysis.forks.table import forks
 from tracefast.analysis.processes import processes
 from tracefast.analysis.syscalls import syscalls
 from tracefast.analysis.waits.table import waits
+from tracefast.columns.compare.diff import Table
 
-Table = Literal["files", "syscalls", "forks", "processes", "waits"]
 # The number of rows, which is no column.
 COUNT: Final = "count"
 
@@ -29,7 +29,7 @@ class Compared(NamedTuple):
     """Columns of the key that hold paths, whose names may vary from run to run."""
 
 
-TABLES: Final[dict[str, Compared]] = {
+TABLES: Final[dict[Table, Compared]] = {
     "files": Compared(
         files,
         ("path",),

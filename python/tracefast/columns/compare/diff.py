@@ -1,15 +1,18 @@
 """The columns of `diff`."""
 
-from typing import Final
+from typing import Final, Literal, get_args
 
 from tracefast.columns.column_group import columns
+
+# The tables that are compared; `tracefast.analysis.compare.tables` has how.
+Table = Literal["files", "syscalls", "forks", "processes", "waits"]
+TABLES: Final[tuple[Table, ...]] = get_args(Table)
 
 COLUMNS: Final = (
     columns(
         "table",
         "String",
-        "The table that the difference is in: ``files``, ``syscalls``, ``forks``, ``processes``,"
-        " ``waits``.",
+        f"The table that the difference is in: {', '.join(f'``{name}``' for name in TABLES)}.",
     ),
     columns(
         "key",

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from typing import Annotated, Final
 
@@ -11,21 +10,12 @@ import typer
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.output.form import Format
+from tracefast.columns.compare.diff import TABLES, Table
 
 _MAIN: Final = (
     *("table", "measure", "unit", "before", "after", "change", "ratio", "only_in"),
     *("before_spread", "after_spread", "p", "sure", "key"),
 )
-
-
-class Table(StrEnum):
-    """The tables that are compared."""
-
-    FILES = "files"
-    SYSCALLS = "syscalls"
-    FORKS = "forks"
-    PROCESSES = "processes"
-    WAITS = "waits"
 
 
 @table_command(without=["inputs"])
@@ -74,7 +64,6 @@ def diff(
       tracefast diff old.parquet new.parquet --where "measure = 'opens_failed'"
     """
     from tracefast.analysis.compare.diff import SCHEMA, SIDES, compare, values_of
-    from tracefast.analysis.compare.tables import TABLES
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.compare.diff_report import (
         Report,
@@ -84,7 +73,7 @@ def diff(
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     check_columns(request, SCHEMA)
-    chosen = tuple(TABLES) if table is None else (table.value,)
+    chosen = TABLES if table is None else (table,)
     values, complete = [], True
     for side, given in zip(SIDES, (before, after), strict=True):
         of_side = replace(request, inputs=_runs(given))
