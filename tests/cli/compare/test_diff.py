@@ -84,6 +84,16 @@ def test_a_log_that_cannot_be_read_is_named(run, tmp_path):
     assert ran.stdout == ""
 
 
+def test_missing_durations_are_said(run, tmp_path):
+    line = "1 1700000000.000000 getpid() = 1"
+    (tmp_path / "untimed.strace").write_text(f"{line}\n")
+    (tmp_path / "timed.strace").write_text(f"{line} <0.000010>\n" * 2)
+    ran = run("diff", "untimed.strace", "timed.strace", "--format", "csv")
+    assert ran.stderr.startswith("warning: before: no durations of calls")
+    assert "syscalls,getpid,calls,,1.0,2.0" in ran.stdout
+    assert "_ns" not in ran.stdout
+
+
 def test_a_third_side_is_refused(run):
     ran = run("diff", OLD, NEW, NEW)
     assert ran.returncode == 2

@@ -21,6 +21,8 @@ SIDES: Final = ("before", "after")
 # What changed most in time comes first, then in bytes, then in numbers.
 UNITS: Final = ("ns", "bytes", None)
 _NO_NAME: Final = "?"
+# Sums of durations of calls.
+_DURATIONS: Final = ("total_ns", "read_ns", "write_ns", "call_ns")
 _ROW: Final = ("table", "key", "measure")
 # The values of runs, in a long table: of each run, and each row of its tables.
 _VALUES: Final = {
@@ -185,6 +187,8 @@ class Comparison(NamedTuple):
     """The rows that differ: `SCHEMA`."""
     tests: int
     """How many rows were tested: `sure` is corrected for them."""
+    untimed: str | None
+    """The side whose logs have no durations, where those of the other have some."""
 
 
 def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comparison:
@@ -206,7 +210,8 @@ def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comp
         keys = keyed["key"].unique()
         kept = [key for key in keys if fnmatchcase(key, match) or fnmatchcase(_last(key), match)]
         keyed = keyed.filter(pl.col("key").is_in(kept))
-    rows = _paired(keyed, _known_runs(values, runs))
+    known_runs = _known_runs(values, runs)
+    rows = _paired(keyed, known_runs)
     rows, tests = _with_p(rows)
     units = {measure: unit_of(measure) for measure in rows["measure"].unique()}
     changed = rows.filter(pl.col("before") != pl.col("after")).with_columns(
@@ -221,7 +226,9 @@ def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comp
         rank, pl.col("change").abs(), *_ROW, descending=[False, True, False, False, False]
     )
     return Comparison(
-        changed.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), tests
+        changed.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()),
+        tests,
+        _untimed(known_runs),
     )
 
 
@@ -277,6 +284,17 @@ def _known_runs(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         .join(unknown, on=["side", "table", "measure"], how="left")
         .select("side", "table", "measure", known=pl.col("len") - pl.col("unknown").fill_null(0))
     )
+
+
+def _untimed(known_runs: pl.DataFrame) -> str | None:
+    """Say which side alone has no durations, so that times are not compared."""
+    times = known_runs.filter(pl.col("measure").is_in(_DURATIONS))
+    known = {
+        side: set(rows.filter(pl.col("known") > 0).select("table", "measure").iter_rows())
+        for (side,), rows in times.partition_by("side", as_dict=True).items()
+    }
+    before, after = (known.get(side, set()) for side in SIDES)
+    return SIDES[0] if after - before else SIDES[1] if before - after else None
 
 
 def _paired(keyed: pl.DataFrame, known_runs: pl.DataFrame) -> pl.DataFrame:

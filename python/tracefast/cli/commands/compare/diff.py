@@ -86,6 +86,11 @@ def diff(
     sides = both.filter(both["table"].is_null())["side"]
     runs = (int((sides == SIDES[0]).sum()), int((sides == SIDES[1]).sum()))
     found = compare(both, match=match, normalise=normalise)
+    if found.untimed is not None:
+        request.warn(
+            f"{found.untimed}: no durations of calls, so times are not compared: record with"
+            " strace -T"
+        )
     changes = filter_rows(found.changes, request)
     if request.form is Format.TABLE and not (request.wide or request.sort):
         print_diff_report(Report(changes, runs, found.tests), request)
