@@ -162,18 +162,19 @@ def _parts(events: Events, side: str, tables: tuple[Table, ...]) -> Iterator[pl.
     for name in tables:
         compared = TABLES[name]
         keys, measures = list(compared.keys), list(compared.measures)
+        table = compared.make(rows)
+        if COUNT not in table.collect_schema():
+            table = table.with_columns(pl.lit(1).alias(COUNT))
         sums = [
             pl.when(pl.col(measure).count() > 0)
             .then(pl.col(measure).sum().cast(pl.Float64))
             .alias(measure)
             for measure in measures
-            if measure != COUNT
         ]
         parts = pl.concat_list(pl.col(keys).cast(pl.String)).alias("parts")
         yield (
-            compared.make(rows)
-            .group_by("source", *keys)
-            .agg(*sums, pl.len().cast(pl.Float64).alias(COUNT))
+            table.group_by("source", *keys)
+            .agg(sums)
             .select(here, source, pl.lit(name).alias("table"), parts, *measures)
             .unpivot(measures, index=list(_VALUES)[:4], variable_name="measure")
             .select(list(_VALUES))

@@ -12,7 +12,7 @@ from tracefast.analysis.syscalls import syscalls
 from tracefast.analysis.waits.table import waits
 from tracefast.columns.compare.diff import Table
 
-# The number of rows, which is no column.
+# The number of rows, of tables that do not have such a column.
 COUNT: Final = "count"
 
 

@@ -70,23 +70,23 @@ def _opened(changes: pl.DataFrame) -> Iterator[str]:
 
 
 def _bytes(changes: pl.DataFrame) -> Iterator[str]:
-    for measure, verb in (("read_bytes", "read"), ("write_bytes", "written")):
+    for measure, verb, of in (("read_bytes", "read", "from"), ("write_bytes", "written", "to")):
         of_both = changes.filter(pl.col("only_in").is_null(), table="files", measure=measure)
-        if (found := _largest(of_both)) is not None:
+        if (found := _largest(of_both, of)) is not None:
             change, where = found
             yield f"{_more_or_less(change, units.size)} {verb} {where}"
 
 
-def _largest(rows: pl.DataFrame) -> tuple[float, str] | None:
+def _largest(rows: pl.DataFrame, of: str = "of") -> tuple[float, str] | None:
     """Give the largest change of a file, of a folder, or of files that end alike, and its name."""
     groups: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(3)]
     for path, change in rows.select("key", "change").iter_rows():
         # A group of files has a pattern as its key.
-        groups[0][f"of {path}"] += change
+        groups[0][f"{of} {path}"] += change
         if place := folder(path):
             groups[1][f"in {place}"] += change
         if ending := suffix(path):
-            groups[2][f"of *{ending}"] += change
+            groups[2][f"{of} *{ending}"] += change
     best = [
         max(((change, name) for name, change in group.items()), key=lambda one: (abs(one[0]), one))
         for group in groups

@@ -1,0 +1,112 @@
+"""What is said of changes: what they have in common, what is new, what is gone."""
+
+import polars as pl
+import pytest
+
+from tracefast.analysis.compare.diff import SCHEMA
+from tracefast.cli.screen.compare.changes_in_words import in_words
+from tracefast.cli.screen.compare.diff_report import Report, how_sure, largest, render
+
+MS = 1_000_000
+
+
+def changes(*rows):
+    """Make changes of (table, key, measure, before, after, only_in)."""
+    made = [
+        {
+            "table": table,
+            "key": key,
+            "measure": measure,
+            "unit": "ns" if measure.endswith("_ns") else "bytes" if "bytes" in measure else None,
+            "before": before,
+            "after": after,
+            "change": after - before,
+            "ratio": after / before if before else None,
+            "only_in": only[0] if only else None,
+            "before_runs": 1,
+            "after_runs": 1,
+        }
+        for table, key, measure, before, after, *only in rows
+    ]
+    return pl.DataFrame(made, schema=SCHEMA)
+
+
+def test_the_example():
+    cached = [
+        ("files", f"/lib/{folder}/{name}.pyc", "opens", 2, 0, "before")
+        for folder in ("a", "b", "c", "d")
+        for name in range(853)
+    ]
+    made = changes(
+        ("syscalls", "execve", "total_ns", 1000 * MS, 200 * MS),
+        *cached,
+        ("files", "/srv/model.bin", "reads", 0, 512, "after"),
+    )
+    assert in_words(made) == [
+        "after: 800 ms less in execve, 6,824 fewer opens of *.pyc",
+        "new: 512 reads of /srv/model.bin",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paths", "words"),
+    [
+        (["/a/x.h"], "1 fewer open of /a/x.h"),
+        (["/a/x.h", "/a/y.c"], "2 fewer opens in /a"),
+        (["/a/x.h", "/b/y.h"], "2 fewer opens of *.h"),
+        (["/a/x.h", "/a/y.h"], "2 fewer opens in /a"),
+    ],
+)
+def test_what_changes_have_in_common(paths, words):
+    made = changes(*(("files", path, "opens", 1, 0) for path in paths))
+    assert in_words(made) == [f"after: {words}"]
+
+
+def test_time_spent_waiting_for_others_is_not_that_of_the_call():
+    made = changes(
+        ("syscalls", "wait4", "total_ns", 900 * MS, 100 * MS),
+        ("syscalls", "wait4", "wait_ns", 900 * MS, 100 * MS),
+        ("syscalls", "read", "total_ns", 10 * MS, 30 * MS),
+    )
+    assert in_words(made) == ["after: 20.0 ms more in read"]
+
+
+def test_bytes_and_processes():
+    made = changes(
+        ("files", "/a", "read_bytes", 1 << 20, 3 << 20),
+        ("processes", "/bin/sh", "count", 2, 0, "before"),
+    )
+    assert in_words(made) == [
+        "after: 2.0 MiB more read from /a",
+        "gone: 2 processes of /bin/sh",
+    ]
+
+
+def test_names_cannot_move_the_cursor():
+    made = changes(("files", "/a\x1b[2J", "opens", 1, 0))
+    text = render(Report(made, (1, 1), 0), width=80, top=10)
+    assert "\x1b" not in text
+    assert r"/a\33[2J" in text
+
+
+def test_the_largest_changes_of_each_unit_have_room():
+    made = changes(
+        *(("syscalls", f"a{n}", "total_ns", 0, MS) for n in range(20)),
+        *(("syscalls", f"a{n}", "bytes", 0, 100) for n in range(20)),
+        *(("syscalls", f"a{n}", "calls", 0, 100) for n in range(2)),
+    )
+    shown = largest(made, 10)
+    assert shown["measure"].value_counts().sort("measure").rows() == [
+        ("bytes", 4),
+        ("calls", 2),
+        ("total_ns", 4),
+    ]
+
+
+def test_how_sure_it_is_depends_on_the_runs():
+    unsure = changes(("files", "/a", "opens", 1, 0)).with_columns(sure=False, p=pl.lit(0.0286))
+    assert how_sure(Report(unsure, (3, 9), 0)).startswith("3 and 9 runs cannot tell")
+    text = how_sure(Report(unsure, (4, 4), 20))
+    assert text.startswith("4 and 4 runs, 20 comparisons: no difference is sure; with so many")
+    assert "6 runs on each side" in text
+    assert how_sure(Report(unsure, (8, 8), 20)).endswith("no difference is sure")
