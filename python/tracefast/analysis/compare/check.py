@@ -25,9 +25,10 @@ SCHEMA: Final = declared_schema("check")
 # What a row is about, in tables of any kind.
 _ABOUT: Final = ("path", "object", "name", "image", "code", "worker_pid", "pid")
 _LINES: Final = ("line", "first_line")
-# Columns that no table has.
+# The number of the rule, in a column that no table has.
 _ORDER: Final = "\0order"
-_IS_LOG: Final = "\0log"
+_FOUND: Final[dict[str, pl.DataType]] = {**SCHEMA, _ORDER: pl.UInt32()}
+_MORE: Final = tuple(name for name in _FOUND if name != "source")
 
 
 def check(rules: Rules, events: Events) -> pl.LazyFrame:
@@ -115,45 +116,49 @@ def judged(rules: Iterable[Rule], events: Events, base: dict[str, float | None])
     base
         What :func:`baselines` gives.
     """
-    known = list(rules)
-    parts = []
-    for table in dict.fromkeys(rule.table for rule in known):
-        of_table = [(at, rule) for at, rule in enumerate(known) if rule.table == table]
-        parts.append(_judged(table, of_table, events, base))
-    return pl.concat(parts, parallel=False).sort("source", _ORDER).drop(_ORDER)
+    known = list(enumerate(rules))
+    rows = rows_of(events, ["source"], "tracefast.check")
+    tables = {rule.table: table_function(rule.table)(rows) for _, rule in known}
+    logs = rows.select(pl.col("source").cast(pl.String)).unique()
+    parts = [logs.select("source", *(pl.lit(None, _FOUND[name]).alias(name) for name in _MORE))]
+    for name, table in tables.items():
+        of_table = [(at, rule) for at, rule in known if rule.table == name]
+        parts.append(_judged(table, of_table, base))
+    # A table has no row of a log in which there is no such thing: that is judged as well.
+    nothing = {name: table.collect_schema().to_frame() for name, table in tables.items()}
+
+    def complete(found: pl.DataFrame) -> pl.DataFrame:
+        judged_rows = found.filter(pl.col(_ORDER).is_not_null())
+        there = set(judged_rows.select("source", _ORDER).iter_rows())
+        missing = [
+            {"source": source, _ORDER: at} | result
+            for source in found.filter(pl.col(_ORDER).is_null())["source"]
+            for at, rule in known
+            if (source, at) not in there
+            for result in _judge(rule, nothing[rule.table], base.get(rule.name))
+        ]
+        both = judged_rows.vstack(pl.DataFrame(missing, schema=_FOUND))
+        return both.sort("source", _ORDER, maintain_order=True).drop(_ORDER)
+
+    # One after the other: each may take the memory of a whole table.
+    return map_rows(pl.concat(parts, parallel=False), complete, dict(SCHEMA))
 
 
 def _judged(
-    table: str,
-    rules: list[tuple[int, Rule]],
-    events: Events,
-    base: dict[str, float | None],
+    table: pl.LazyFrame, rules: list[tuple[int, Rule]], base: dict[str, float | None]
 ) -> pl.LazyFrame:
-    """Judge logs by the rules of one table."""
+    """Judge the logs that have rows in a table by the rules of this table."""
 
     def judge(rows: pl.DataFrame) -> pl.DataFrame:
-        found = []
-        logs = rows.filter(_IS_LOG)["source"]
-        by_source = rows.filter(~pl.col(_IS_LOG)).drop(_IS_LOG).partition_by("source", as_dict=True)
-        nothing = rows.clear().drop(_IS_LOG)
-        for source in logs:
-            of_log = by_source.get((source,), nothing)
-            for at, rule in rules:
-                results = _judge(rule, of_log, base.get(rule.name))
-                found += [{"source": source, _ORDER: at} | result for result in results]
-        return pl.DataFrame(found, schema=schema)
+        found = [
+            {"source": source, _ORDER: at} | result
+            for (source,), of_log in rows.partition_by("source", as_dict=True).items()
+            for at, rule in rules
+            for result in _judge(rule, of_log, base.get(rule.name))
+        ]
+        return pl.DataFrame(found, schema=_FOUND)
 
-    schema = dict(SCHEMA) | {_ORDER: pl.UInt32()}
-    return map_rows(_with_logs(table, events), judge, schema)
-
-
-def _with_logs(table: str, events: Events) -> pl.LazyFrame:
-    """Give a table, and a row for each log: a log without any row is judged, too."""
-    rows = rows_of(events, ["source"], "tracefast.check")
-    logs = rows.select(pl.col("source").cast(pl.String)).unique()
-    made = table_function(table)(rows).with_columns(pl.lit(value=False).alias(_IS_LOG))
-    of_logs = logs.with_columns(pl.lit(value=True).alias(_IS_LOG))
-    return pl.concat([of_logs, made], how="diagonal_relaxed", parallel=False)
+    return map_rows(table, judge, _FOUND)
 
 
 def _judge(rule: Rule, rows: pl.DataFrame, base: float | None) -> Iterator[dict[str, Any]]:
@@ -287,7 +292,7 @@ def baselines(rules: Iterable[Rule]) -> dict[str, float | None]:
             continue
         try:
             events = tracefast.scan(rule.baseline)
-            values = _judged(rule.table, [(0, rule)], events, {}).collect()
+            values = judged([rule], events, {}).collect()
         except (OSError, tracefast.Error) as error:
             raise error_with_hint(
                 f"{rule.place}: baseline: {error}", hint_of(error) or "check the name"
