@@ -2,6 +2,7 @@
 
 use crate::hash::HashMap;
 use crate::tables::packed::Packed;
+use crate::tables::phases::open::In;
 
 /// One end of an edge: a task or a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,17 +62,6 @@ impl How {
     }
 }
 
-/// The phase of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum In {
-    #[default]
-    None,
-    /// The number of its name.
-    Phase(u32),
-    /// The log does not show yet who made the process.
-    Unknown,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) from: End,
@@ -118,7 +108,7 @@ pub(crate) struct Edges {
     index: HashMap<Key, u32>,
     /// By node, the first of its edges from and to tasks.
     of_node: Vec<Packed<u32>>,
-    /// Of tasks whose maker the log does not show yet.
+    /// Of processes whose maker the log does not show yet, and of their children.
     unborn: HashMap<u32, Vec<u32>>,
     free: Vec<u32>,
     last: Option<(Key, u32)>,
@@ -152,10 +142,8 @@ impl Edges {
         if let Some(node) = of_task(&key) {
             self.of_node[node as usize] = at.into();
         }
-        if key.phase == In::Unknown
-            && let Some(task) = key.from.as_task().or(key.to.as_task())
-        {
-            self.unborn.entry(task).or_default().push(at);
+        if let In::Unknown(process) = key.phase {
+            self.unborn.entry(process).or_default().push(at);
         }
         self.index.insert(key, at);
         at
@@ -186,7 +174,7 @@ impl Edges {
             let moved = |end: End| if end == End::node(from) { End::node(to) } else { end };
             let key = Key { from: moved(key.from), to: moved(key.to), ..key };
             // Those of a task that is not born are known by their numbers.
-            if key.phase != In::Unknown {
+            if !matches!(key.phase, In::Unknown(_)) {
                 self.free.push(at);
             }
             self.add(key, &sum);

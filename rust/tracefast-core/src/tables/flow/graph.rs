@@ -3,13 +3,13 @@
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
-use crate::tables::flow::edges::{Edges, End, How, In, Key, Sum};
+use crate::tables::flow::edges::{Edges, End, How, Key, Sum};
 use crate::tables::flow::nodes::{Kind, Nodes, kind_of};
 use crate::tables::flow::sockets::Sockets;
 use crate::tables::flow::word_classes::{Act, Holds};
 use crate::tables::packed::Packed;
 use crate::tables::phases::fold::{MarkColumns, Watched};
-use crate::tables::phases::open::Now;
+use crate::tables::phases::open::In;
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
 use crate::tables::waits::arguments::{Arguments, address};
@@ -132,7 +132,7 @@ impl Graph {
             self.seen.forks += 1;
             let child = self.tracker.number(source, child);
             if self.edges.has_unborn() {
-                let phase = self.phase(owner);
+                let phase = self.phase(owner, tasks.ts.get(row));
                 self.edges.born(child, phase);
             }
             return;
@@ -151,7 +151,7 @@ impl Graph {
             task: found.task,
             owner,
             source,
-            phase: self.phase(owner),
+            phase: self.phase(owner, ts),
             ts,
             end: ts.map(|ts| ts.saturating_add(tasks.dur.get(row).unwrap_or(0))),
             args: tasks.args.get(row).unwrap_or_default(),
@@ -160,16 +160,11 @@ impl Graph {
         self.call((tasks, own), &at, act);
     }
 
-    /// The phase of a process.
+    /// The phase of a call of a process.
     #[inline]
-    fn phase(&mut self, owner: u32) -> In {
-        match self.watched.open.now(owner, &self.tracker) {
-            Now::None => In::None,
-            Now::Unknown => In::Unknown,
-            Now::Phase(at) => {
-                self.watched.open.phases.get(at as usize).map_or(In::None, |p| In::Phase(p.name))
-            }
-        }
+    fn phase(&mut self, owner: u32, ts: Option<i64>) -> In {
+        let open = &mut self.watched.open;
+        if open.is_empty() { In::None } else { open.named(owner, ts, &self.tracker) }
     }
 
     /// An event of ftrace: a program was started.
@@ -185,7 +180,7 @@ impl Graph {
         let Some(path) = exec.path.clone() else { return };
         let ts = tasks.ts.get(row);
         let ftrace = own.cpu.get(row).is_some();
-        let phase = self.phase(owner);
+        let phase = self.phase(owner, ts);
         let args = "";
         let at = At { row, task, owner, source, phase, ts, end: ts, args, ftrace };
         let node = self.nodes.named(source, Kind::File, &path);
@@ -450,7 +445,7 @@ impl Graph {
     pub(crate) fn between(&mut self, at: &At<'_>, from: u32, to: u32, how: How) {
         let (from, to) = (End::node(from), End::node(to));
         // The maker of the process may not be known yet, but of no name does the log say that later.
-        let phase = if at.phase == In::Unknown { In::None } else { at.phase };
+        let phase = if matches!(at.phase, In::Unknown(_)) { In::None } else { at.phase };
         self.add(at, Key { from, to, how, phase }, None);
     }
 

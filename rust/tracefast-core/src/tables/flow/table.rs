@@ -9,7 +9,7 @@ use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
 use crate::tables::flow::By;
-use crate::tables::flow::edges::{Edge, End, How, In, Sum};
+use crate::tables::flow::edges::{Edge, End, How, Sum};
 use crate::tables::flow::graph::Graph;
 use crate::tables::flow::nodes::{Kind, Node};
 use crate::tables::flow::process_names::{ProcessNames, base_name};
@@ -51,7 +51,7 @@ pub(crate) fn edges(mut graph: Graph, by: By) -> Result<Vec<RecordBatch>, ArrowE
         let Some(source) = source(&graph, edge) else { continue };
         let end = |end: End| name(&graph, &names, &pipes, by, edge, end);
         let (Some(from), Some(to)) = (end(edge.key.from), end(edge.key.to)) else { continue };
-        let phase = phase(edge);
+        let phase = phase(&graph, edge);
         let about = About { source, from, to, how: edge.key.how, phase };
         let at = *index.entry(about).or_insert_with(|| {
             rows.push((about, Sum::default()));
@@ -97,11 +97,8 @@ fn end_text<'a>(
     if end.kind == Some(PHASE) { phase(end.name.get()?) } else { text(end.name) }
 }
 
-fn phase(edge: &Edge) -> Packed<u32> {
-    match edge.key.phase {
-        In::Phase(name) => name.into(),
-        In::None | In::Unknown => Packed::default(),
-    }
+fn phase(graph: &Graph, edge: &Edge) -> Packed<u32> {
+    graph.watched.open.settled(edge.key.phase, &graph.tracker).into()
 }
 
 /// The number of the source of an edge.
@@ -131,7 +128,7 @@ fn name(
     let (kind, name) = match by {
         By::Process => (PROCESS, (*names.own.get(process)?).into()),
         By::Image => (PROCESS, *names.images.get(process)?),
-        By::Phase => (PHASE, phase(edge)),
+        By::Phase => (PHASE, phase(graph, edge)),
     };
     Some(Name { kind: Some(kind), name })
 }
@@ -154,7 +151,7 @@ fn pipes(graph: &mut Graph, names: &ProcessNames, by: By) -> HashMap<u32, u32> {
             continue;
         }
         let program = names.of(task).and_then(|process| names.images.get(process).copied());
-        let who = if by == By::Image { program.unwrap_or_default() } else { phase(edge) };
+        let who = if by == By::Image { program.unwrap_or_default() } else { phase(graph, edge) };
         sides.entry(number).or_default()[side].insert(who.get());
     }
     let mut found = HashMap::default();

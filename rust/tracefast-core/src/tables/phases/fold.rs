@@ -30,7 +30,7 @@ pub struct Phases {
     watched: Watched,
     /// By the number of the source, the time of the last end of an event.
     last: HashMap<u32, i64>,
-    /// Calls of processes whose maker the log does not show yet, by first task.
+    /// Calls of processes whose maker the log does not show yet, and of their children.
     unborn: HashMap<u32, u64>,
 }
 
@@ -141,20 +141,24 @@ impl RowFold for Phases {
         if tasks.status(row) == Some(Status::Injected) {
             return;
         }
-        self.count(owner, 1);
+        self.count(owner, tasks.ts.get(row), 1);
         if let Some(child) = tasks.child.get(row)
             && let Some(task) = self.tracker.tasks.get(found.task as usize)
         {
             let source = task.source;
             let child = self.tracker.number(source, child);
             if let Some(calls) = self.unborn.remove(&child) {
-                self.count(child, calls);
+                self.count(owner, tasks.ts.get(row), calls);
             }
         }
     }
 
     /// The table, in order of source and start.
-    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        for (process, calls) in std::mem::take(&mut self.unborn) {
+            let now = self.watched.open.made_in(process, &self.tracker);
+            self.add(now, calls);
+        }
         let open = &self.watched.open;
         let mut rows: Vec<Row<'_>> = open
             .phases
@@ -185,16 +189,21 @@ impl RowFold for Phases {
 }
 
 impl Phases {
-    /// Counts calls of a process.
-    fn count(&mut self, owner: u32, calls: u64) {
-        match self.watched.open.now(owner, &self.tracker) {
+    /// Counts calls of a process that began at `ts`.
+    fn count(&mut self, owner: u32, ts: Option<i64>, calls: u64) {
+        let now = self.watched.open.now(owner, ts, &self.tracker);
+        self.add(now, calls);
+    }
+
+    fn add(&mut self, now: Now, calls: u64) {
+        match now {
             Now::None => {}
             Now::Phase(at) => {
                 if let Some(phase) = self.watched.open.phases.get_mut(at as usize) {
                     phase.calls = phase.calls.saturating_add(calls);
                 }
             }
-            Now::Unknown => *self.unborn.entry(owner).or_default() += calls,
+            Now::Unknown(process) => *self.unborn.entry(process).or_default() += calls,
         }
     }
 }
