@@ -33,6 +33,7 @@ fn takes_what_it_needs(mut fold: impl Fold) {
 #[test]
 fn every_fold_takes_the_columns_that_it_names() {
     takes_what_it_needs(Files::new(Options::default()));
+    takes_what_it_needs(Files::new(Options { by: FilesBy::Phase, ..Options::default() }));
     takes_what_it_needs(Darshan::default());
     takes_what_it_needs(Forks::default());
     takes_what_it_needs(Forks::with_hints());
@@ -40,6 +41,7 @@ fn every_fold_takes_the_columns_that_it_names() {
     takes_what_it_needs(Processes::default());
     takes_what_it_needs(Syscalls::new(By::Name));
     takes_what_it_needs(Syscalls::new(By::Process));
+    takes_what_it_needs(Syscalls::new(By::Phase));
     takes_what_it_needs(StraceCounts::default());
 }
 
@@ -55,9 +57,11 @@ fn tables_have_the_columns_of_their_options() {
     assert_eq!(files(FilesBy::File)[..3], ["source", "file", "path"]);
     assert_eq!(files(FilesBy::Process)[1], "pid");
     assert_eq!(files(FilesBy::Open)[1..5], ["ofd", "task", "ts_open", "ts_close"]);
+    assert_eq!(files(FilesBy::Phase)[..3], ["source", "phase", "file"]);
     let syscalls = |by| names(&|| Syscalls::new(by).schema());
     assert_eq!(syscalls(By::Name)[..3], ["source", "name", "calls"]);
     assert_eq!(syscalls(By::Process)[..4], ["source", "pid", "image", "name"]);
+    assert_eq!(syscalls(By::Phase)[..3], ["source", "phase", "name"]);
     assert_eq!(names(&|| Forks::default().schema()).len(), 34);
     assert_eq!(names(&|| Forks::with_hints().schema()).len(), 34 + 11);
     assert_eq!(names(&|| Processes::default().schema())[3..5], ["parent_task", "ppid"]);

@@ -19,6 +19,7 @@ impl Files {
             None => By::File,
             Some("process") => By::Process,
             Some("open") => By::Open,
+            Some("phase") => By::Phase,
             Some(other) => return Err(PyValueError::new_err(format!("no rows by '{other}'"))),
         };
         let scope = match scope {

@@ -18,6 +18,7 @@ impl Syscalls {
         let by = match by {
             None => By::Name,
             Some("process") => By::Process,
+            Some("phase") => By::Phase,
             Some(other) => return Err(PyValueError::new_err(format!("no rows by '{other}'"))),
         };
         Ok(Fold::extended(Self, syscalls::Syscalls::new(by).with_span(span)))

@@ -30,6 +30,17 @@ impl Waiting {
     pub(crate) fn part(&mut self, file_use: u32, direction: usize) -> &mut WaitingAccesses {
         self.parts.entry((file_use, direction as u8)).or_default()
     }
+
+    /// Some rows turned out to be about the same.
+    pub(crate) fn join(&mut self, same: impl Fn(u32) -> u32) {
+        for ((file_use, direction), mut part) in std::mem::take(&mut self.parts) {
+            let whole = self.part(same(file_use), direction.into());
+            part.ranges.move_to(&mut whole.ranges, 0);
+            whole.highest = whole.highest.max(part.highest);
+            whole.backward.absorb(part.backward);
+            whole.assumed |= part.assumed;
+        }
+    }
 }
 
 /// The waiting accesses of one row, in one direction.

@@ -182,6 +182,47 @@ impl Direction {
         self.judged_bytes = self.judged_bytes.saturating_add(bytes);
     }
 
+    /// Adds those of another row that is about the same.
+    pub(crate) fn absorb(&mut self, mut other: Self) {
+        for (count, more) in [
+            (&mut self.calls, other.calls),
+            (&mut self.timeless, other.timeless),
+            (&mut self.done, other.done),
+            (&mut self.errors, other.errors),
+            (&mut self.first, other.first),
+            (&mut self.consecutive, other.consecutive),
+            (&mut self.forward, other.forward),
+            (&mut self.backward, other.backward),
+            (&mut self.eof, other.eof),
+            (&mut self.near, other.near),
+            (&mut self.rewinds, other.rewinds),
+            (&mut self.short, other.short),
+            (&mut self.moved, other.moved),
+            (&mut self.placed, other.placed),
+        ] {
+            *count += more.get();
+        }
+        self.ns.join(other.ns);
+        self.bytes.join(other.bytes);
+        self.requested.join(other.requested);
+        self.placed_bytes = self.placed_bytes.saturating_add(other.placed_bytes);
+        self.judged_bytes = self.judged_bytes.saturating_add(other.judged_bytes);
+        self.straight_bytes = self.straight_bytes.saturating_add(other.straight_bytes);
+        self.runs.absorb(other.runs);
+        if let Some(jumps) = other.jumps {
+            self.jumps.get_or_insert_default().absorb(*jumps);
+        }
+        self.sizes.absorb(other.sizes);
+        self.asked.absorb(other.asked);
+        self.durations.absorb(other.durations);
+        self.wall.absorb(&mut other.wall, 0);
+        other.ranges.move_to(&mut self.ranges, 0);
+        if let Some(apart) = other.apart {
+            let own = self.apart.get_or_insert_default();
+            **own = (own.0.saturating_add(apart.0), own.1.saturating_add(apart.1));
+        }
+    }
+
     /// Calls that succeeded and have no class.
     pub(crate) fn unknown(&self) -> u64 {
         let known = [self.first, self.consecutive, self.forward, self.backward, self.eof];

@@ -1,7 +1,5 @@
 //! The fold: events in order to rows of the table.
 
-use std::hash::BuildHasher;
-
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
@@ -9,8 +7,9 @@ use arrow_schema::ArrowError;
 use hashbrown::HashTable;
 
 use crate::hash::{HashMap, Hasher};
-use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::files::bursts::{self, Bursts, Notice};
+use crate::tables::files::by_phase::{ByPhase, part_of};
 use crate::tables::files::descriptions::Relative;
 use crate::tables::files::direction::DataCall;
 use crate::tables::files::file_types::{self, KnownTypes};
@@ -19,9 +18,10 @@ use crate::tables::files::row::{FileUse, Key, READ, WRITE, What};
 use crate::tables::files::streams::Streams;
 use crate::tables::files::word_classes::{Act, Class, Known, RowKind};
 use crate::tables::files::{By, Options, Scope, table};
-use crate::tables::fold::RowFold;
+use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
+use crate::tables::phases::rows::PhaseColumns;
 
 /// The uses of files so far.
 ///
@@ -40,10 +40,10 @@ pub struct Files {
     sources: Names,
     kinds: Names,
     pub(crate) file_uses: Vec<FileUse>,
-    index: HashTable<u32>,
-    hasher: Hasher,
+    pub(crate) index: HashTable<u32>,
+    pub(crate) hasher: Hasher,
     /// The row of the last event: usually the next event has the same.
-    last: Option<(Key, u32)>,
+    pub(crate) last: Option<(Key, u32)>,
     pub(crate) streams: Streams,
     /// By source and description.
     pub(crate) relative: HashMap<(u32, u32), Relative>,
@@ -54,6 +54,7 @@ pub struct Files {
     nameless: Nameless,
     /// Filled only if a file may have several rows.
     known_types: KnownTypes,
+    pub(crate) by_phase: ByPhase,
     rings: (u64, u64),
 }
 
@@ -126,6 +127,7 @@ impl Files {
             bursts: Bursts::default(),
             nameless: Nameless::default(),
             known_types: KnownTypes::default(),
+            by_phase: ByPhase::default(),
             rings: (0, 0),
         }
     }
@@ -157,6 +159,7 @@ impl Files {
         let key = match self.options.by {
             By::File => Key { source, part: Packed::default(), what },
             By::Process => Key { source, part: pid.map(i64::from).into(), what },
+            By::Phase => Key { source, part: part_of(self.by_phase.now), what },
             By::Open => match columns.ofd[side].get(row) {
                 Some(ofd) => Key { source, part: i64::from(ofd).into(), what: What::Description },
                 // Without a description there is no row, except for data: no byte may be lost.
@@ -212,44 +215,6 @@ impl Files {
             }
             _ => {}
         }
-    }
-
-    #[inline]
-    fn find(&mut self, key: Key, file: Option<u64>, path: Option<&str>) -> u32 {
-        let named = key.what == What::Name;
-        if let Some((last, number)) = self.last
-            && last == key
-            && !named
-        {
-            return number;
-        }
-        let name = if named { path } else { None };
-        let hash = self.hasher.hash_one((key, name));
-        let file_uses = &self.file_uses;
-        let same = |&number: &u32| {
-            file_uses.get(number as usize).is_some_and(|file_use| {
-                file_use.key == key && (!named || file_use.path.as_deref() == name)
-            })
-        };
-        let number = if let Some(&number) = self.index.find(hash, same) {
-            number
-        } else {
-            let number = self.file_uses.len() as u32;
-            let mut file_use = FileUse::new(key, file);
-            file_use.path = name.map(Into::into);
-            self.file_uses.push(file_use);
-            let (file_uses, hasher) = (&self.file_uses, &self.hasher);
-            self.index.insert_unique(hash, number, |&number| {
-                file_uses.get(number as usize).map_or(0, |file_use| {
-                    let named = file_use.key.what == What::Name;
-                    let name = if named { file_use.path.as_deref() } else { None };
-                    hasher.hash_one((file_use.key, name))
-                })
-            });
-            number
-        };
-        self.last = Some((key, number));
-        number
     }
 
     /// Notes what an event says about the file itself.
@@ -431,14 +396,38 @@ impl Files {
 }
 
 impl RowFold for Files {
-    type Columns<'a> = Columns<'a>;
+    type Columns<'a> = (Columns<'a>, Option<PhaseColumns<'a>>);
 
     fn empty(&self) -> Self {
         Self::new(self.options)
     }
 
+    fn column_names(&self) -> Vec<&'static str> {
+        match self.options.by {
+            By::Phase => Self::Columns::names(),
+            By::File | By::Process | By::Open => Columns::names(),
+        }
+    }
+
+    fn columns<'a>(
+        &self,
+        batch: &'a RecordBatch,
+        words: &'a Dictionaries,
+    ) -> Result<Self::Columns<'a>, ArrowError> {
+        match self.options.by {
+            By::Phase => EventColumns::from_batch(batch, words),
+            By::File | By::Process | By::Open => Ok((Columns::from_batch(batch, words)?, None)),
+        }
+    }
+
     #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+    fn row(&mut self, (columns, phases): &mut Self::Columns<'_>, row: usize) {
+        if let Some(phases) = phases {
+            let found = self.by_phase.phases.row(phases, row);
+            if !self.in_phase(found) {
+                return;
+            }
+        }
         let Some(kind) = columns.kind.get(row, RowKind::from_word) else { return };
         if kind == RowKind::Other {
             return;
@@ -504,13 +493,16 @@ impl RowFold for Files {
 
     /// The table, the largest number of bytes first.
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        if self.options.by == By::Phase {
+            self.settle_phases();
+        }
         for (direction, stream) in self.streams.all() {
             flush(&mut self.file_uses, direction, stream.run());
         }
-        for burst in self.bursts.into_values() {
+        for burst in std::mem::take(&mut self.bursts).into_values() {
             burst.give_up(&mut self.file_uses);
         }
-        for relative in self.relative.into_values() {
+        for relative in std::mem::take(&mut self.relative).into_values() {
             relative.finish(&mut self.file_uses);
         }
         for at in 0..self.file_uses.len() {
@@ -521,11 +513,15 @@ impl RowFold for Files {
                 flush(&mut self.file_uses, direction, run);
             }
         }
+        if self.options.by == By::Phase {
+            self.join_phases();
+        }
         let mut file_uses = table::adopted(self.file_uses, &self.nameless);
         if self.options.by != By::File {
             file_types::share(&mut file_uses, &self.known_types, &self.nameless);
         }
-        table::build(file_uses, self.options.by, &self.sources, &self.kinds)
+        let phases = &self.by_phase.phases;
+        table::build(file_uses, self.options.by, (&self.sources, &self.kinds, phases))
     }
 }
 

@@ -7,11 +7,13 @@
 //! counts as Darshan's POSIX module does.
 
 pub(crate) mod bursts;
+pub(crate) mod by_phase;
 pub(crate) mod darshan;
 pub(crate) mod descriptions;
 pub(crate) mod direction;
 pub(crate) mod file_types;
 pub(crate) mod fold;
+pub(crate) mod index;
 pub(crate) mod position;
 pub(crate) mod row;
 pub(crate) mod shared_bytes;
@@ -35,6 +37,8 @@ pub enum By {
     Process,
     /// An open file description.
     Open,
+    /// A file, as it was used in phases of one name.
+    Phase,
 }
 
 /// Which access counts as the previous one when an access is classified.

@@ -124,6 +124,27 @@ impl FileUse {
             .any(|direction| direction.done.get() + direction.errors.get() > 0)
     }
 
+    /// Whether no call that moves data has succeeded.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.directions.iter().flatten().all(|direction| direction.done.get() == 0)
+    }
+
+    /// Adds another row that is about the same.
+    pub(crate) fn absorb(&mut self, other: &mut Self) {
+        let first = |row: &Self| (!row.opened, row.ts_first.is_none(), row.ts_first.get());
+        if other.path.is_some() && (self.path.is_none() || first(other) < first(self)) {
+            (self.path, self.opened) = (other.path.take(), other.opened);
+        }
+        self.file.set_first(other.file);
+        self.known = self.known.max(other.known);
+        for (direction, other) in [READ, WRITE].into_iter().zip(&mut other.directions) {
+            if let Some(other) = other.take() {
+                self.direction(direction).absorb(*other);
+            }
+        }
+        self.adopt(other);
+    }
+
     /// Adds the counts of a row that has only a name and moved no data.
     pub(crate) fn adopt(&mut self, other: &mut Self) {
         self.kind.set_first(other.kind);

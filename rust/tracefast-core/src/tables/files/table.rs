@@ -7,12 +7,15 @@ use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
 use crate::tables::files::By;
+use crate::tables::files::by_phase::phase_of;
 use crate::tables::files::direction::Direction;
 use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{FileUse, Key, READ, WRITE, What};
 use crate::tables::files::word_classes::Known;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
+use crate::tables::phases::open::In;
+use crate::tables::phases::rows::PhasesOfRows;
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
 
 /// Types of files that have no positions.
@@ -22,18 +25,17 @@ const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 pub(crate) fn build(
     mut file_uses: Vec<FileUse>,
     by: By,
-    sources: &Names,
-    kinds: &Names,
+    (sources, kinds, phases): (&Names, &Names, &PhasesOfRows),
 ) -> Result<Vec<RecordBatch>, ArrowError> {
     file_uses.sort_by(|a, b| order_of(a, sources).cmp(&order_of(b, sources)));
     build_by_parts(file_uses, |file_uses| {
         let file_uses = file_uses.into_iter();
         let rows: Vec<Row> = file_uses.map(|row| Row::new(row, sources, kinds)).collect();
-        build_part(&rows, by)
+        build_part(&rows, by, phases)
     })
 }
 
-fn build_part(rows: &[Row], by: By) -> Result<RecordBatch, ArrowError> {
+fn build_part(rows: &[Row], by: By, phases: &PhasesOfRows) -> Result<RecordBatch, ArrowError> {
     let mut table = TableBuilder::new(rows);
     table.text("source", |row| row.source.as_deref());
     match by {
@@ -45,6 +47,10 @@ fn build_part(rows: &[Row], by: By) -> Result<RecordBatch, ArrowError> {
             table.timestamp("ts_open", |row| row.file_use.open.as_ref()?.ts);
             table.timestamp("ts_close", |row| row.file_use.open.as_ref()?.ts_close);
         }
+        By::Phase => table.text("phase", |row| match phase_of(row.file_use.key.part) {
+            In::Phase(name) => phases.name(name),
+            In::None | In::Unknown(_) => None,
+        }),
     }
     // 0 is null: the log names no processes or tasks.
     let some = |count: u64| (count > 0).then(|| u32::try_from(count).unwrap_or(u32::MAX));

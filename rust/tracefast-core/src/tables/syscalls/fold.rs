@@ -9,11 +9,14 @@ use crate::linux::waits::{CallTime, Giver};
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
+use crate::tables::phases::open::In;
+use crate::tables::phases::rows::PhaseColumns;
 use crate::tables::process_tracking::group;
 use crate::tables::process_tracking::programs::{self, Programs};
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::streams::Streams;
 use crate::tables::syscalls::By;
+use crate::tables::syscalls::by_phase::ByPhase;
 use crate::tables::syscalls::row::{CallFacts, Entry};
 use crate::tables::syscalls::table::{self, Log, Row};
 use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
@@ -37,8 +40,12 @@ pub struct Syscalls {
     names: Names,
     tracker: Tracker,
     entries: Vec<Entry>,
-    /// By source or task, and by name of the call: the index in `entries` plus one, 0 for none.
+    /// Those that nothing is in, plus one.
+    free: Vec<u32>,
+    /// By source, task or phase, and by name of the call: the index in `entries` plus one, 0 for
+    /// none.
     index: Vec<Vec<u32>>,
+    by_phase: ByPhase,
     /// Rows of `index` for calls without a task, by source and process id.
     taskless: HashMap<(u32, Option<i32>), Vec<u32>>,
     /// By source, the time of the first event, and of the last one or the end of a call.
@@ -64,7 +71,7 @@ event_columns! {
     }
 }
 
-type Columns<'a> = (CallColumns<'a>, Option<TaskColumns<'a>>);
+type Columns<'a> = (CallColumns<'a>, (Option<TaskColumns<'a>>, Option<PhaseColumns<'a>>));
 
 impl Syscalls {
     /// A table with no calls yet.
@@ -76,7 +83,9 @@ impl Syscalls {
             names: Names::default(),
             tracker: Tracker::default(),
             entries: Vec::new(),
+            free: Vec::new(),
             index: Vec::new(),
+            by_phase: ByPhase::default(),
             taskless: HashMap::default(),
             spans: Vec::new(),
             streams: Streams::default(),
@@ -88,23 +97,63 @@ impl Syscalls {
     pub fn with_span(self, with_span: bool) -> Self {
         Self { with_span, ..self }
     }
+
+    /// The log shows who made a process: what it called so far was in the phase of its maker.
+    #[cold]
+    fn born(&mut self, source: u32, born: (u32, In)) {
+        let Some((from, to)) = self.by_phase.born(source, born).filter(|(from, to)| from != to)
+        else {
+            return;
+        };
+        let calls = std::mem::take(of_row(&mut self.index, from as usize));
+        let names = of_row(&mut self.index, to as usize);
+        for (name, at) in (0..).zip(calls).filter(|&(_, at)| at > 0) {
+            let Some(same) = of_name(names, name) else { continue };
+            if *same == 0 {
+                *same = at;
+                continue;
+            }
+            let other = self.entries.get_mut(at as usize - 1).map(std::mem::take);
+            if let (Some(entry), Some(other)) = (self.entries.get_mut(*same as usize - 1), other) {
+                entry.absorb(other);
+                self.free.push(at);
+            }
+        }
+    }
 }
 
-/// The entry of a name among those of a source or a task.
+/// The entries of a source, a task or a phase.
 #[inline]
-fn entry<'e>(
-    names: &mut Vec<u32>,
-    entries: &'e mut Vec<Entry>,
-    name: u32,
-) -> Option<&'e mut Entry> {
+fn of_row(index: &mut Vec<Vec<u32>>, row: usize) -> &mut Vec<u32> {
+    if row >= index.len() {
+        index.resize_with(row + 1, Vec::new);
+    }
+    &mut index[row]
+}
+
+/// The place of a name among them.
+#[inline]
+fn of_name(names: &mut Vec<u32>, name: u32) -> Option<&mut u32> {
     let name = name as usize;
     if name >= names.len() {
         names.resize(name + 1, 0);
     }
-    let at = names.get_mut(name)?;
+    names.get_mut(name)
+}
+
+/// The entry of a name among those of a source, a task or a phase.
+#[inline]
+fn entry<'e>(
+    names: &mut Vec<u32>,
+    (entries, free): (&'e mut Vec<Entry>, &mut Vec<u32>),
+    name: u32,
+) -> Option<&'e mut Entry> {
+    let at = of_name(names, name)?;
     if *at == 0 {
-        entries.push(Entry::default());
-        *at = entries.len() as u32;
+        *at = free.pop().unwrap_or_else(|| {
+            entries.push(Entry::default());
+            entries.len() as u32
+        });
     }
     entries.get_mut(*at as usize - 1)
 }
@@ -119,7 +168,8 @@ impl RowFold for Syscalls {
     fn column_names(&self) -> Vec<&'static str> {
         match self.by {
             By::Name => CallColumns::names(),
-            By::Process => Columns::names(),
+            By::Process => <(CallColumns<'_>, TaskColumns<'_>)>::names(),
+            By::Phase => <(CallColumns<'_>, PhaseColumns<'_>)>::names(),
         }
     }
 
@@ -128,18 +178,30 @@ impl RowFold for Syscalls {
         batch: &'a RecordBatch,
         words: &'a Dictionaries,
     ) -> Result<Columns<'a>, ArrowError> {
-        match self.by {
-            By::Name => Ok((CallColumns::from_batch(batch, words)?, None)),
-            By::Process => Columns::from_batch(batch, words),
-        }
+        let calls = CallColumns::from_batch(batch, words)?;
+        Ok(match self.by {
+            By::Name => (calls, (None, None)),
+            By::Process => (calls, (Some(TaskColumns::from_batch(batch, words)?), None)),
+            By::Phase => (calls, (None, Some(PhaseColumns::from_batch(batch, words)?))),
+        })
     }
 
     #[inline]
-    fn row(&mut self, (columns, tasks): &mut Columns<'_>, row: usize) {
+    fn row(&mut self, (columns, (tasks, phases)): &mut Columns<'_>, row: usize) {
         // Every row of a task helps to find its process.
         let task = tasks.as_mut().and_then(|tasks| self.tracker.row(tasks, row));
         // The first number is for calls without a source.
         let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
+        // So does every row that makes a task or marks a phase, counted or not.
+        let phase = phases.as_mut().map(|phases| self.by_phase.phases.row(phases, row));
+        if let Some(phase) = &phase {
+            if let Some(born) = phase.born {
+                self.born(source, born);
+            }
+            if !phase.counted {
+                return;
+            }
+        }
         let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
         if let Some(ts) = ts {
             if self.spans.len() <= source as usize {
@@ -176,21 +238,29 @@ impl RowFold for Syscalls {
         let names = match (tasks, task) {
             (Some(tasks), None) => self.taskless.entry((source, tasks.pid.get(row))).or_default(),
             (_, task) => {
-                let owner = task.map_or(source, |row| row.task) as usize;
-                if owner >= self.index.len() {
-                    self.index.resize_with(owner + 1, Vec::new);
-                }
-                &mut self.index[owner]
+                let owner = match phase {
+                    Some(found) => self.by_phase.row(source, found.phase),
+                    None => task.map_or(source, |row| row.task),
+                };
+                of_row(&mut self.index, owner as usize)
             }
         };
-        if let Some(entry) = entry(names, &mut self.entries, meaning.name) {
+        let entries = (&mut self.entries, &mut self.free);
+        if let Some(entry) = entry(names, entries, meaning.name) {
             entry.count(&call);
         }
     }
 
     /// The table, the largest sum of durations first.
-    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let Self { by, with_span, sources, names, mut tracker, mut entries, .. } = self;
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        let phases: Vec<_> = self.by_phase.all().map(|(key, _)| key).collect();
+        for (source, phase) in phases {
+            if let In::Unknown(process) = phase {
+                let found = self.by_phase.phases.settled(phase).map_or(In::None, In::Phase);
+                self.born(source, (process, found));
+            }
+        }
+        let Self { by, with_span, sources, names, mut tracker, mut entries, by_phase, .. } = self;
         let (index, taskless, spans) = (self.index, self.taskless, self.spans);
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let spans: HashMap<Option<&str>, (i64, i64)> = (0..)
@@ -201,6 +271,18 @@ impl RowFold for Syscalls {
         let log = |source| Log { name: source, span: spans.get(&source).copied() };
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
         let mut rows = Vec::new();
+        if by == By::Phase {
+            for ((of, phase), row) in by_phase.all() {
+                let phase = by_phase.phases.settled(phase).and_then(|n| by_phase.phases.name(n));
+                for (name, &at) in (0..).zip(index.get(row as usize).into_iter().flatten()) {
+                    if let Some(entry) = take(at) {
+                        let row = Row::new(entry, log(source(of)), names.text(name), None);
+                        rows.push(row.in_phase(phase));
+                    }
+                }
+            }
+            return Ok(vec![table::build(rows, by, with_span)?]);
+        }
         if by == By::Name {
             for (of, index) in (0..).zip(&index) {
                 for (name, &at) in (0..).zip(index) {

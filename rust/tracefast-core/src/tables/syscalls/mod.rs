@@ -2,10 +2,11 @@
 //!
 //! [`Syscalls`] folds batches of events in order. It keeps exactly what the table needs: counters,
 //! durations with how often each occurred, and the ranges of time in which a call of that name was
-//! in progress. Memory grows with names (and with processes, if rows are split by them), with
-//! distinct durations, and with such ranges. [`StraceCounts`] counts as strace's own summary (`-c`)
+//! in progress. Memory grows with names (and with processes or phases, if rows are split by them),
+//! with distinct durations, and with such ranges. [`StraceCounts`] counts as strace's own summary (`-c`)
 //! does.
 
+pub(crate) mod by_phase;
 pub(crate) mod durations;
 pub(crate) mod fold;
 pub(crate) mod row;
@@ -24,4 +25,6 @@ pub enum By {
     Name,
     /// Calls of one name that one process made.
     Process,
+    /// Calls of one name that began in phases of one name.
+    Phase,
 }

@@ -25,6 +25,7 @@ pub(crate) struct Row<'a> {
     name: Option<&'a str>,
     /// Number of the process, its id and its program.
     who: Option<(u32, Option<i32>, Option<&'a str>)>,
+    phase: Option<&'a str>,
     calls: u64,
     errors: u64,
     unfinished: u64,
@@ -71,6 +72,7 @@ impl<'a> Row<'a> {
             log,
             name,
             who,
+            phase: None,
             calls: entry.calls,
             errors: entry.errors,
             unfinished: entry.unfinished,
@@ -81,6 +83,11 @@ impl<'a> Row<'a> {
             wait: (entry.judged > 0).then(|| whole(entry.waited)),
             bytes: (entry.moved > 0).then(|| whole(entry.bytes)),
         }
+    }
+
+    /// The same row, of calls in a phase.
+    pub(crate) fn in_phase(self, phase: Option<&'a str>) -> Self {
+        Self { phase, ..self }
     }
 
     fn total(&self) -> Option<i128> {
@@ -99,6 +106,7 @@ impl<'a> Row<'a> {
             self.name,
             self.log.name,
             self.who.map(|(process, pid, _)| (pid, process)),
+            self.phase,
         )
     }
 }
@@ -116,9 +124,13 @@ pub(crate) fn build(
     }
     let mut table = TableBuilder::new(&rows);
     table.text("source", |row| row.log.name);
-    if by == By::Process {
-        table.int32("pid", |row| row.who?.1);
-        table.text("image", |row| row.who?.2);
+    match by {
+        By::Name => {}
+        By::Process => {
+            table.int32("pid", |row| row.who?.1);
+            table.text("image", |row| row.who?.2);
+        }
+        By::Phase => table.text("phase", |row| row.phase),
     }
     table.text("name", |row| row.name);
     table.count("calls", |row| row.calls);
