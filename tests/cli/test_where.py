@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from tracefast.analysis.conditions import evaluate_condition
 from tracefast.cli.command_line.time_window import Since, Window, parse_moment
-from tracefast.cli.inputs.events_in_window import filter_window
+from tracefast.cli.inputs.events_in_window import in_window
 from tracefast.cli.messages.errors import CommandError
 
 DAY_NS = 86_400_000_000_000
@@ -37,7 +37,8 @@ def seen(tmp_path):
                 names = [f"{name}.{form}" for name in names]
                 for name in names:
                     tf.parse(name.removesuffix(".parquet"), name)
-            part = filter_window(tf.scan(names), Window.parse(*window), names)
+            events = tf.scan(names)
+            part = events.filter(in_window(events, Window.parse(*window), names))
             found[form] = part.select("fd").collect()["fd"].to_list()
         assert found["log"] == found["parquet"]
         return found["log"]

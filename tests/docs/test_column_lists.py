@@ -20,13 +20,14 @@ from tracefast.scanning import event_schema
 _FIELDS = re.compile(r"Struct\(\{.*?\}\)")
 # What some options add.
 EXTRA = {
-    "files": [{"by": "process"}, {"by": "open"}],
-    "syscalls": [{"by": "process"}],
+    "files": [{"by": "phase"}, {"by": "process"}, {"by": "open"}],
+    "syscalls": [{"by": "phase"}, {"by": "process"}],
 }
 # What the extension declares itself.
 DECLARED = {
     "files": [
         _core.Files().schema,
+        _core.Files(by="phase").schema,
         _core.Files(by="process").schema,
         _core.Files(by="open").schema,
     ],
@@ -34,7 +35,11 @@ DECLARED = {
     "forks": [_core.Forks().schema],
     "processes": [_core.Processes().schema],
     "memory": [_core.Memory().schema],
-    "syscalls": [_core.Syscalls().schema, _core.Syscalls(by="process").schema],
+    "syscalls": [
+        _core.Syscalls().schema,
+        _core.Syscalls(by="phase").schema,
+        _core.Syscalls(by="process").schema,
+    ],
     "waits": [waits_table.SCHEMA],
     "workers": [workers_table.SCHEMA],
     "pools": [workers_pools.SCHEMA],

@@ -17,6 +17,8 @@ TABLES = {
     "accesses": (lambda events: tf.accesses(events, PTH), STRACE),
     "covered_bytes": (lambda events: tf.covered_bytes(events, by="path"), STRACE),
     "syscalls": (tf.syscalls, STRACE),
+    "files by phase": (lambda events: tf.files(events, by="phase"), STRACE),
+    "syscalls by phase": (lambda events: tf.syscalls(events, by="phase"), STRACE),
     "syscalls by process": (lambda events: tf.syscalls(events, by="process"), STRACE),
     "processes": (tf.processes, STRACE),
     "forks": (tf.forks, DATA / "spawn" / "spawn.strace"),

@@ -19,6 +19,9 @@ from tracefast._polars.source_threads import PATIENCE_S, inside
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 
+# A column that says which rows a table by phase counts: the others only show phases.
+COUNTED: Final = "counted"
+
 # A fold of one table.
 F = TypeVar("F", bound=_core.Fold)
 
@@ -62,6 +65,7 @@ def folded(
     name: str,
     question: str,
     look: Callable[[F], object] | None = None,
+    by_phase: bool = False,
 ) -> pl.LazyFrame:
     """Make a lazy table with a fold over all events.
 
@@ -77,6 +81,8 @@ def folded(
         Name of the function that was called, for messages.
     look
         Called with the fold after all events, before its table is taken.
+    by_phase
+        The fold counts the rows that are `counted`, if the events have such a column.
 
     Raises
     ------
@@ -89,6 +95,8 @@ def folded(
     """
     empty = new_fold()
     types, schema = pl.Schema(empty.needed), pl.Schema(empty.schema)
+    if by_phase and COUNTED in rows_of(events, types, question).collect_schema():
+        types[COUNTED] = pl.Boolean()
     rows = needed(events, types, question)
     opener = opener_of(events)
 

@@ -8,7 +8,7 @@ from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
-By = Literal["process"]
+By = Literal["process", "phase"]
 
 
 def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
@@ -25,7 +25,8 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
         the columns.
     by
         ``"process"`` for one row per process and name, with `pid` and `image`. Two processes that
-        had the same id one after the other have separate rows.
+        had the same id one after the other have separate rows. ``"phase"`` for one row per phase
+        and name, as for `tracefast.files`.
 
     Returns
     -------
@@ -35,6 +36,9 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
 
         `source` : String
             The log.
+        `phase` : String
+            The innermost phase in which the calls began; null outside of phases, and for the marks
+            themselves; only with ``by="phase"``.
         `pid` : Int32
             The process; only with ``by="process"``.
         `image` : String
@@ -95,9 +99,13 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     (101, '/bin/true', 'execve', 300000)
     """
     if by is not None and by not in get_args(By):
-        raise ValueError(f"by must be None or 'process', got {by!r}")
+        raise ValueError(f"by must be None, 'process' or 'phase', got {by!r}")
     return folded(
-        events, lambda: _core.Syscalls(by=by), name="SYSCALLS", question="tracefast.syscalls"
+        events,
+        lambda: _core.Syscalls(by=by),
+        name="SYSCALLS",
+        question="tracefast.syscalls",
+        by_phase=by == "phase",
     )
 
 

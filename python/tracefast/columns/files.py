@@ -10,6 +10,12 @@ _READS_ONLY: Final = ("read_eof",)
 
 COLUMNS: Final = (
     columns("source", "String", "The log."),
+    columns(
+        "phase",
+        "String",
+        "The innermost phase in which the calls began; null outside of phases, and for the marks"
+        ' themselves; only with ``by="phase"``.',
+    ),
     columns("pid", "Int32", 'The process; only with ``by="process"``.'),
     columns(
         "ofd task",

@@ -1,7 +1,7 @@
-"""Record train.py and small programs for the tests of flow: record.py; see README.md.
+"""Record train.py, phases.py and small programs for the tests of flow: record.py; see README.md.
 
-It needs strace, zstd, tar, gcc, git, sqlite3, make; it works in /srv/train and /srv/apps, which it
-makes and removes.
+It needs strace, zstd, tar, gcc, git, sqlite3, make, and tracefs in /sys/kernel/tracing of Linux
+6.16 or newer; it works in /srv/train, /srv/phases and /srv/apps, which it makes and removes.
 """
 
 import shutil
@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+TRACEFS = Path("/sys/kernel/tracing")
 MARKS = HERE.parents[2] / "python" / "tracefast" / "marks.py"
 STRACE = ["strace", "-f", "-ttt", "-T", "-yy", "-s", "16"]
 # No settings of this machine or user.
@@ -34,6 +35,7 @@ APPS = {
 def main() -> None:
     """Record all."""
     train()
+    phases()
     for name, (prepare, command) in APPS.items():
         folder = Path("/srv/apps") / name
         shutil.rmtree(folder.parent, ignore_errors=True)
@@ -49,20 +51,51 @@ def main() -> None:
 
 def train() -> None:
     """Record the run of train.py, with the marks of this package and nothing else of it."""
-    folder = Path("/srv/train")
-    shutil.rmtree(folder, ignore_errors=True)
-    package = folder / "lib" / "tracefast"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text(MARKS.read_text())
+    folder, environment = prepare(Path("/srv/train"))
     shutil.copy(HERE / "train.py", folder / "train.py")
     program = ["/usr/bin/python3", "-S", "train.py"]
-    environment = {**ENVIRONMENT, "PYTHONPATH": str(package.parent)}
     data = folder / "data"
     data.mkdir()
     subprocess.run([*program, "prepare", data], cwd=folder, env=environment, check=True)
     log = folder / "train.strace"
     command = [*STRACE, "-o", log, *program, "run", data]
     subprocess.run(command, cwd=folder, env=environment, check=True)
+    keep(log)
+    shutil.rmtree(folder)
+
+
+def prepare(folder: Path) -> tuple[Path, dict[str, str]]:
+    """Make a folder with the marks of this package; give it, and the environment to run in."""
+    shutil.rmtree(folder, ignore_errors=True)
+    package = folder / "lib" / "tracefast"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(MARKS.read_text())
+    return folder, {**ENVIRONMENT, "PYTHONPATH": str(package.parent)}
+
+
+def phases() -> None:
+    """Record phases.py with strace, and with ftrace, which shows only the marker."""
+    folder, environment = prepare(Path("/srv/phases"))
+    shutil.copy(HERE / "phases.py", folder / "phases.py")
+    (folder / "data").write_text("1\n" * 100)
+    program = ["/usr/bin/python3", "-SB", "phases.py", "data"]
+    log = folder / "phases.strace"
+    subprocess.run([*STRACE, "-o", log, *program], cwd=folder, env=environment, check=True)
+    keep(log)
+    instance = TRACEFS / "instances" / "tracefast-phases"
+    instance.mkdir()
+    try:
+        for option in ("event-fork", "copy_trace_marker"):
+            (instance / "options" / option).write_text("1")
+        (instance / "buffer_size_kb").write_text("8192")
+        (instance / "events" / "syscalls" / "enable").write_text("1")
+        shell = f"echo $$ > {instance}/set_event_pid; exec {' '.join(program)}"
+        subprocess.run(["sh", "-c", shell], cwd=folder, env=environment, check=True)
+        (instance / "tracing_on").write_text("0")
+        log = folder / "phases.ftrace"
+        log.write_bytes((instance / "trace").read_bytes())
+    finally:
+        instance.rmdir()
     keep(log)
     shutil.rmtree(folder)
 

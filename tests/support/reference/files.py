@@ -183,6 +183,8 @@ def _group(groups: dict[tuple, Group], row: Row, side: int, by: str | None) -> G
     part = None
     if by == "process":
         part = row["pid"]
+    elif by == "phase":
+        part = row["phase"]
     elif by == "open":
         part = ofd
         if part is not None:
@@ -477,6 +479,8 @@ def _table_row(group: Group, by: str | None, near: int) -> Row:
     row: Row = {"source": group.key[0]}
     if by == "process":
         row["pid"] = group.key[1]
+    if by == "phase":
+        row["phase"] = group.key[1]
     if by == "open":
         made = [r for r in opened if r["ret"] >= 0]
         row |= {

@@ -72,13 +72,15 @@ def slow_syscalls(rows: list[Row], by: str | None = None) -> list[Row]:
     processes = Processes(rows) if by == "process" else None
     groups: dict[tuple, list[Row]] = defaultdict(list)
     for row in calls:
-        process = processes.of(row) if processes else None
+        process = processes.of(row) if processes else row["phase"] if by == "phase" else None
         groups[row["source"], process, row["name"]].append(row)
     table, last = [], last_times(rows)
     for (source, process, name), group in groups.items():
         out: Row = {"source": source}
         if processes:
             out |= {"pid": processes.pid(process), "image": processes.image(process)}
+        elif by == "phase":
+            out["phase"] = process
         table.append(out | {"name": name} | summed_up(group, last))
     for source in {row["source"] for row in table}:
         own = [row for row in table if row["source"] == source]

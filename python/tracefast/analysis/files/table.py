@@ -11,7 +11,7 @@ from tracefast._polars.given_events import Events
 from tracefast.arguments import integer
 
 Scope = Literal["stream", "file"]
-By = Literal["process", "open"]
+By = Literal["process", "open", "phase"]
 Rings = Callable[[int, int], object]
 
 NEAR: Final = 131_072
@@ -46,11 +46,14 @@ def files(
         Which previous access an access is compared with: ``"stream"`` for the one through the same
         open file description, which is what the program did; ``"file"`` for the one in the same row
         of the table, through any description, which is what storage sees. Reads and writes are
-        separate; errors and ends of file are left out.
+        separate; errors and ends of file are left out. Not with ``by="phase"``.
     by
         ``"process"`` for one row per process (`pid`) and file; ``"open"`` for one row per open
         file description, with `ofd`, the `task` that opened it, `ts_open`, and `ts_close`, the
-        start of the last close in the log.
+        start of the last close in the log; ``"phase"`` for one row per name of a phase and file:
+        see `tracefast.phases`. Phases need the rows that mark them, and those that make processes:
+        to count only a part of the events, do not filter them, but give them a Boolean column
+        `counted`.
     near
         Number of bytes that an access may skip and still count as near the previous one.
     darshan
@@ -67,6 +70,9 @@ def files(
 
         `source` : String
             The log.
+        `phase` : String
+            The innermost phase in which the calls began; null outside of phases, and for the marks
+            themselves; only with ``by="phase"``.
         `pid` : Int32
             The process; only with ``by="process"``.
         `ofd`, `task` : UInt32
@@ -150,7 +156,7 @@ def files(
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
     ValueError
-        There is no such `scope` or `by`, or `near` is negative.
+        There is no such `scope` or `by`, they do not go together, or `near` is negative.
     TypeError
         `near` is not an integer.
 
@@ -194,7 +200,9 @@ def files_and_rings(
     if scope not in get_args(Scope):
         raise ValueError(f"scope must be 'stream' or 'file', got {scope!r}")
     if by is not None and by not in get_args(By):
-        raise ValueError(f"by must be None, 'process' or 'open', got {by!r}")
+        raise ValueError(f"by must be None, 'process', 'open' or 'phase', got {by!r}")
+    if by == "phase" and scope == "file":
+        raise ValueError("by='phase' takes scope 'stream' only")
     near = integer("near", near, low=0)
     if darshan:
         from tracefast.analysis.files.darshan import darshan as counters
@@ -207,6 +215,7 @@ def files_and_rings(
         name="FILES",
         question="tracefast.files",
         look=None if rings is None else lambda fold: rings(*fold.rings),
+        by_phase=by == "phase",
     )
 
 

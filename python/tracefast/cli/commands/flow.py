@@ -115,6 +115,7 @@ def _print_phases(request: Request, match: str | None) -> bool:
     """Print the phases; say whether all inputs could be read."""
     from tracefast.analysis.flow.phases import SCHEMA, phases
     from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.messages.hints import NO_PHASE
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     check_columns(request, SCHEMA)
@@ -122,7 +123,7 @@ def _print_phases(request: Request, match: str | None) -> bool:
     if rows is None:
         return False
     if rows.is_empty():
-        request.note("no phase: a program marks one by tracefast.mark(NAME), see docs/data-flow.md")
+        request.note(NO_PHASE)
     table = filter_rows(rows, request, match, "name")
     print_table(table, request, main=_PHASES, noun=("phase", "phases"))
     return complete

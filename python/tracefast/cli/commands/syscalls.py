@@ -14,6 +14,7 @@ class By(StrEnum):
     """What rows may be split by."""
 
     PROCESS = "process"
+    PHASE = "phase"
 
 
 @table_command()
@@ -21,7 +22,7 @@ def syscalls(
     request: Request,
     *,
     by: Annotated[
-        By | None, typer.Option(help="One row per process and name, not per name.")
+        By | None, typer.Option(help="One row per process or phase and name, not per name.")
     ] = None,
     strace_c: Annotated[
         bool,
@@ -44,6 +45,7 @@ def syscalls(
     Examples:
       tracefast syscalls app.strace
       tracefast syscalls app.parquet --by process --top 20
+      tracefast syscalls app.strace --by phase
       tracefast syscalls app.parquet --match 'epoll_*' --wide
       tracefast syscalls app.parquet --sort errors --format ndjson | jq .name
       tracefast syscalls app.strace --strace-c
@@ -52,7 +54,7 @@ def syscalls(
 
     from tracefast.analysis import syscalls as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
-    from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.screen.result_table import check_columns, note_without_phases
     from tracefast.cli.screen.strace_summary import print_strace_summary
     from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
@@ -62,10 +64,16 @@ def syscalls(
         if counts is not None:
             print_strace_summary(counts, request, match=match)
         return DONE if complete else FAILED
-    rows_of: analysis.By | None = None if by is None else "process"
+    rows_of: analysis.By | None = None if by is None else by.value
     check_columns(request, analysis.columns(rows_of))
-    table, complete = run_analysis(request, lambda events: analysis.syscalls(events, by=rows_of))
+    table, complete = run_analysis(
+        request,
+        lambda events: analysis.syscalls(events, by=rows_of),
+        by_phase=by is By.PHASE,
+    )
     if table is not None:
+        if by is By.PHASE:
+            note_without_phases(table, request)
         # Inputs that were read one by one are each in order, but not together.
         # What has no end took at least so long.
         longest = pl.sum_horizontal("total_ns", "open_ns", ignore_nulls=True)

@@ -11,6 +11,7 @@ import polars as pl
 import tracefast
 from tracefast import Error
 from tracefast._core import Progress, metadata
+from tracefast._polars.folds import COUNTED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.spooling import spool, spool_pipe
 from tracefast.cli.messages.errors import CommandError, name_not_utf8
@@ -30,7 +31,7 @@ _FAILURES = (Error, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicExcep
 
 
 def run_analysis(
-    request: Request, analysis: Analysis, *, combinable: bool = True
+    request: Request, analysis: Analysis, *, combinable: bool = True, by_phase: bool = False
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
 
@@ -44,6 +45,8 @@ def run_analysis(
         Makes the result out of events.
     combinable
         The result for several inputs consists of the results for each of them.
+    by_phase
+        The analysis needs all events: those in the time window are `counted`.
 
     Returns
     -------
@@ -62,12 +65,13 @@ def run_analysis(
         progress = Progress()
         with progress_bar(progress, disabled=request.quiet):
             try:
-                table = _collect(names, analysis, request, progress)
+                table = _collect(names, analysis, request, progress, by_phase=by_phase)
             except _FAILURES as error:
                 if len(names) == 1 or not combinable:
                     print_error(_to_own_error(error, names[0]))
                     return None, False
-                return _collect_each(names, analysis, request, progress), False
+                each = _collect_each(names, analysis, request, progress, by_phase=by_phase)
+                return each, False
         unspooled = [name for name in names if name not in spooled]
         if (
             not _warn_of_no_events(unspooled, progress, request)
@@ -100,13 +104,18 @@ def _is_eventless(file: str) -> bool:
 
 
 def _collect_each(
-    names: list[str], analysis: Analysis, request: Request, progress: Progress
+    names: list[str],
+    analysis: Analysis,
+    request: Request,
+    progress: Progress,
+    *,
+    by_phase: bool,
 ) -> pl.DataFrame | None:
     """Analyse inputs one by one, so that those that fail do not affect the others."""
     results = []
     for name in names:
         try:
-            results.append(_collect([name], analysis, request, progress))
+            results.append(_collect([name], analysis, request, progress, by_phase=by_phase))
         except _FAILURES as error:
             print_error(_to_own_error(error, name))
     # Inputs analysed one by one may have results of different columns.
@@ -114,7 +123,12 @@ def _collect_each(
 
 
 def _collect(
-    names: list[str], analysis: Analysis, request: Request, progress: Progress
+    names: list[str],
+    analysis: Analysis,
+    request: Request,
+    progress: Progress,
+    *,
+    by_phase: bool,
 ) -> pl.DataFrame:
     events = tracefast.scan(
         names,
@@ -124,15 +138,17 @@ def _collect(
         progress=progress,
     )
     if request.window:
-        from tracefast.cli.inputs.events_in_window import filter_window
+        from tracefast.cli.inputs.events_in_window import in_window
 
-        events = filter_window(
+        wanted = in_window(
             events,
             request.window,
             names,
             format_in=request.format_in,
             machine=request.machine,
         )
+        part = events.with_columns(wanted.alias(COUNTED)) if by_phase else events.filter(wanted)
+        return analysis(part).collect()
     return analysis(events).collect()
 
 

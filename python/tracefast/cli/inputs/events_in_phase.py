@@ -1,4 +1,4 @@
-"""Keep the events of a phase that a program marked."""
+"""Which events are in a phase that a program marked."""
 
 from typing import Final
 
@@ -12,8 +12,8 @@ from tracefast.error_hints import suggest
 _MARKS: Final = "/tracefast/"
 
 
-def filter_phase(events: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    """Keep the events that started in phases of a name, of all processes.
+def in_phase(events: pl.LazyFrame, name: str) -> pl.Expr:
+    """Say which events started in phases of a name, of all processes; marks are in none.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def filter_phase(events: pl.LazyFrame, name: str) -> pl.LazyFrame:
     kept = pl.struct("source", "ts").map_batches(
         within, return_dtype=pl.Boolean, is_elementwise=True
     )
-    return events.filter(kept, ~pl.col("path").str.starts_with(_MARKS).fill_null(value=False))
+    return kept & ~pl.col("path").str.starts_with(_MARKS).fill_null(value=False)
 
 
 def _apart(times: pl.DataFrame) -> pl.DataFrame:

@@ -1,8 +1,10 @@
-"""Keep the events between `--from` and `--to`, by the clock of each log, or of a phase."""
+"""Which events are between `--from` and `--to`, by the clock of each log, or of a phase."""
 
 import json
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
 from typing import Final
 
@@ -31,15 +33,15 @@ class Span:
     clock: str | None
 
 
-def filter_window(
+def in_window(
     events: pl.LazyFrame,
     window: Window,
     names: list[str],
     *,
     format_in: FormatIn | None = None,
     machine: Machine | None = None,
-) -> pl.LazyFrame:
-    """Keep the events that start in a time window.
+) -> pl.Expr:
+    """Say which events start in a time window.
 
     Parameters
     ----------
@@ -60,14 +62,15 @@ def filter_window(
     Examples
     --------
     >>> events = tracefast.scan("demo.strace")
-    >>> part = filter_window(events, Window.parse("0.0001", "0.0004"), ["demo.strace"])
-    >>> part.select("name").collect()["name"].to_list()
+    >>> part = in_window(events, Window.parse("0.0001", "0.0004"), ["demo.strace"])
+    >>> events.filter(part).select("name").collect()["name"].to_list()
     ['read', 'read', 'close']
     """
+    conditions: list[pl.Expr] = []
     if window.phase is not None:
-        from tracefast.cli.inputs.events_in_phase import filter_phase
+        from tracefast.cli.inputs.events_in_phase import in_phase
 
-        events = filter_phase(events, window.phase)
+        conditions.append(in_phase(events, window.phase))
     if any(moment.since in {Since.START, Since.MIDNIGHT} for moment in window.moments):
         spans = dict(_spans(names, format_in, machine))
         if not spans:
@@ -80,10 +83,10 @@ def filter_window(
         if any(moment.since is Since.EPOCH for moment in window.moments):
             _check_dates(events, window)
     if window.start is not None:
-        events = events.filter(pl.col("ts") >= _limit(spans, window.start))
+        conditions.append(pl.col("ts") >= _limit(spans, window.start))
     if window.end is not None:
-        events = events.filter(pl.col("ts") < _limit(spans, window.end, end=True))
-    return events
+        conditions.append(pl.col("ts") < _limit(spans, window.end, end=True))
+    return reduce(operator.and_, conditions)
 
 
 def _limit(spans: dict[str, Span], moment: Moment, *, end: bool = False) -> pl.Expr:

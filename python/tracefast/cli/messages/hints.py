@@ -21,6 +21,8 @@ _OUTPUT_HINTS: Final[dict[int, str]] = _INPUT_HINTS | {
     errno.EACCES: "write elsewhere with -o, or change the permissions of the folder",
     errno.EISDIR: "give the name of a file, not of a folder",
 }
+# What a log without marks needs, where phases are asked for.
+NO_PHASE: Final = "no phase: a program marks one by tracefast.mark(NAME), see docs/data-flow.md"
 # By `tracefast.Error.kind`. The library's own hint is for those who call it from Python.
 _KIND_HINTS: Final[dict[str, str]] = {
     "not_a_log": "to read it anyway, give --format-in strace or --format-in ftrace",

@@ -38,6 +38,7 @@ _NOUNS: Final[dict[By | None, tuple[str, str]]] = {
     None: ("file", "files"),
     "process": ("file of a process", "files of processes"),
     "open": ("open file", "open files"),
+    "phase": ("file of a phase", "files of phases"),
 }
 # On a narrower terminal, patterns are abbreviated.
 _NARROW: Final = 100

@@ -10,6 +10,7 @@ from tracefast.analysis.conditions import evaluate_condition
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.hints import NO_PHASE
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_table
@@ -147,6 +148,20 @@ def print_table(
         main = frame.columns
     columns = frame.columns if request.wide else ["source", *main]
     _write(frame, request, columns, hidden, spare, noun)
+
+
+def note_without_phases(frame: pl.DataFrame, request: Request) -> None:
+    """Say what to do if a table by phase has none.
+
+    Parameters
+    ----------
+    frame
+        The table, before rows are filtered.
+    request
+        What was asked for: outside of a time window, there may be phases.
+    """
+    if not request.window and frame["phase"].null_count() == frame.height:
+        request.note(NO_PHASE)
 
 
 def print_query_result(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ _MAIN = (
     "max_ns",
     "moved_bytes",
     "pid",
+    "phase",
     "name",
     "image",
 )

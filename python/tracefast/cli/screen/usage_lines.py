@@ -17,7 +17,7 @@ _RANDOM: Final = 0.5
 _STREAMS: Final = {"pipe": "pipes", "fifo": "fifos", "socket": "sockets", "char": "devices"}
 
 # Columns that identify a row, and those that need no column of their own when sorted by.
-_KEYS: Final = ("source", "pid", "ofd", "task", "ts_open")
+_KEYS: Final = ("source", "phase", "pid", "ofd", "task", "ts_open")
 _SHOWN: Final = {
     *_KEYS,
     *("path", "reads", "read_bytes", "read_ns", "read_errors", "read_reread_factor"),

@@ -36,6 +36,7 @@ class By(StrEnum):
 
     PROCESS = "process"
     OPEN = "open"
+    PHASE = "phase"
 
 
 class _Report(NamedTuple):
@@ -82,7 +83,9 @@ def files(
     ] = None,
     by: Annotated[
         By | None,
-        typer.Option(help="One row per process and file, or per open of a file."),
+        typer.Option(
+            help="One row per process and file, per open of a file, or per phase and file."
+        ),
     ] = None,
     near: Annotated[
         str | None,
@@ -134,6 +137,7 @@ def files(
       tracefast files app.parquet --match '*.pth' --wide
       tracefast files app.parquet --type regular --sort read_ns --top 10
       tracefast files app.parquet --by process --scope file --near 1M
+      tracefast files app.strace --by phase --match '*.csv'
       tracefast files run-*.strace --format ndjson | jq .path
       tracefast files app.strace -o files.csv
       tracefast files app.strace --explain model.pth
@@ -152,6 +156,11 @@ def files(
         "--by": by is not None,
         "--near": near is not None,
     }
+    if by is By.PHASE and scope is Scope.FILE:
+        raise CommandError(
+            "--by phase and --scope file: by phase, accesses are compared in each open file",
+            "leave out --scope file",
+        )
     _check_combination([name for name, is_given in given.items() if is_given])
     near_bytes = None if near is None else _parse_near(near)
     paths = None if inode_map is None else inodes(inode_map)

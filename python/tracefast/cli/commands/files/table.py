@@ -1,4 +1,4 @@
-"""`tracefast files`: one row per file, per process and file, or per open."""
+"""`tracefast files`: one row per file, per process or phase and file, or per open."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import run_analysis
 from tracefast.cli.screen.files_table import print_darshan_table, print_files_table
-from tracefast.cli.screen.result_table import check_columns, filter_rows
+from tracefast.cli.screen.result_table import check_columns, filter_rows, note_without_phases
 
 if TYPE_CHECKING:
     from tracefast.analysis.files.inode_map import InodeMap
@@ -77,9 +77,11 @@ def report_files(
         )
         return table if darshan or inode_map is None else with_paths(table, inode_map)
 
-    table, complete = run_analysis(request, analysis)
+    table, complete = run_analysis(request, analysis, by_phase=options.by == "phase")
     if table is None:
         return FAILED
+    if options.by == "phase":
+        note_without_phases(table, request)
     moved = ("read_bytes", "write_bytes")
     if darshan:
         moved = ("POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN")
