@@ -350,7 +350,7 @@ def test_by_process_of_a_real_log():
 def test_what_is_missing_is_named():
     with pytest.raises(pl.exceptions.ColumnNotFoundError, match=r"tracefast\.syscalls.*'errno'"):
         tf.syscalls(pl.DataFrame({"ts": []}))
-    with pytest.raises(ValueError, match="by must be None or 'process'"):
+    with pytest.raises(ValueError, match="by must be None, 'process' or 'phase'"):
         tf.syscalls(pl.DataFrame(), by="thread")
 
 
