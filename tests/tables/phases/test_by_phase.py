@@ -20,7 +20,7 @@ from support.folding import (
 from support.marks import marked
 from support.paths import DATA
 from support.reference.files import slow_files
-from support.reference.phases import with_phases
+from support.reference.flow import with_phases
 from support.reference.syscalls import slow_syscalls
 from tracefast import _core
 

@@ -125,3 +125,70 @@ impl Files {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::files::row::What;
+    use crate::tables::files::{By, Options};
+
+    const LOAD: In = In::Phase(0);
+
+    fn files() -> Files {
+        Files::new(Options { by: By::Phase, ..Options::default() })
+    }
+
+    /// Opens a file in a phase. Returns its row.
+    fn open(files: &mut Files, phase: In, file: u64) -> u32 {
+        let key = Key { source: 0, part: part_of(phase), what: What::File(file) };
+        let number = files.find(key, Some(file), None);
+        files.file_uses[number as usize].opens += 1;
+        number
+    }
+
+    fn made(files: &mut Files, process: u32, phase: In) {
+        assert!(files.in_phase(PhaseRow { phase, counted: true, born: Some((process, phase)) }));
+    }
+
+    #[test]
+    fn a_part_of_the_key_is_a_phase() {
+        for phase in [In::None, LOAD, In::Phase(7), In::Unknown(0), In::Unknown(u32::MAX)] {
+            assert_eq!(phase_of(part_of(phase)), phase);
+        }
+    }
+
+    #[test]
+    fn what_a_child_did_before_its_maker_is_known_is_of_its_phase() {
+        let mut files = files();
+        let (first, early) = (open(&mut files, LOAD, 1), open(&mut files, In::Unknown(5), 1));
+        let own = open(&mut files, In::Unknown(5), 2);
+        made(&mut files, 5, LOAD);
+        assert_eq!(open(&mut files, LOAD, 1), first);
+        assert_eq!(files.file_uses[first as usize].opens, 3);
+        // The phase had no row for this file.
+        assert_eq!(open(&mut files, LOAD, 2), own);
+        assert_eq!(files.file_uses[own as usize].opens, 2);
+        // What is empty is used again: the table takes no more memory with each child.
+        assert_eq!(open(&mut files, In::Unknown(6), 1), early);
+        files.settle_phases();
+        files.join_phases();
+        assert_eq!(files.file_uses.len(), 3);
+    }
+
+    #[test]
+    fn a_row_that_moved_data_keeps_its_number_to_the_end() {
+        let mut files = files();
+        let first = open(&mut files, LOAD, 1);
+        let early = open(&mut files, In::Unknown(5), 1);
+        files.file_uses[early as usize].direction(0).done += 1;
+        // Its maker is a child, too, whose maker is not known yet.
+        made(&mut files, 5, In::Unknown(4));
+        made(&mut files, 4, LOAD);
+        assert_eq!(files.by_phase.joined.get(&early), Some(&first));
+        files.settle_phases();
+        files.join_phases();
+        assert_eq!(files.file_uses.len(), 1);
+        assert_eq!(files.file_uses[0].opens, 2);
+        assert_eq!(files.file_uses[0].direction(0).done.get(), 1);
+    }
+}

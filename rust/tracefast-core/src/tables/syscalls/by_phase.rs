@@ -44,3 +44,24 @@ impl ByPhase {
         self.rows.iter().map(|(&key, &row)| (key, row))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_children_become_those_of_phases() {
+        let mut rows = ByPhase::default();
+        let load = rows.row(0, In::Phase(0));
+        let child = rows.row(0, In::Unknown(5));
+        assert_eq!(rows.born(0, (9, In::Phase(0))), None);
+        assert_eq!(rows.born(0, (5, In::Phase(0))), Some((child, load)));
+        // A free row is used again.
+        assert_eq!(rows.row(0, In::Unknown(6)), child);
+        // The phase has no row yet, and takes that of the child.
+        assert_eq!(rows.born(0, (6, In::Phase(1))), Some((child, child)));
+        assert_eq!(rows.row(0, In::Phase(1)), child);
+        assert_eq!(rows.row(1, In::Phase(1)), 2);
+        assert_eq!(rows.all().count(), 3);
+    }
+}
