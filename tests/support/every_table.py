@@ -44,6 +44,8 @@ TABLES = {
     "phases": tf.phases,
     "workers": tf.workers,
     "pools": tf.pools,
+    "diff": lambda events: tf.diff(events, events),
+    "check": lambda events: tf.check([{"name": "a", "table": "files", "max_rows": 0}], events),
 }
 
 # polars reads the data, and says what is wrong with it; at some it panics.

@@ -94,8 +94,9 @@ def diff(
         `before_spread`, `after_spread` : Float64
             Largest value of the runs less the smallest; null for a single run.
         `p` : Float64
-            Of the exact two-sided Mann-Whitney test: how often chance alone would give such a
-            difference in this row. Null with fewer than four runs on a side.
+            Of the two-sided Mann-Whitney test, exact up to twenty runs on a side: how often chance
+            alone would give such a difference in this row. Null with fewer than four runs on a
+            side.
         `sure` : Boolean
             Whether `p` is at most 0.05 after Holm's correction for the number of rows compared;
             null with fewer than four runs on a side, as nobody can tell then.

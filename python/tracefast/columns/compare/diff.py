@@ -50,8 +50,9 @@ COLUMNS: Final = (
     columns(
         "p",
         "Float64",
-        "Of the exact two-sided Mann-Whitney test: how often chance alone would give such a"
-        " difference in this row. Null with fewer than four runs on a side.",
+        "Of the two-sided Mann-Whitney test, exact up to twenty runs on a side: how often chance"
+        " alone would give such a difference in this row. Null with fewer than four runs on a"
+        " side.",
     ),
     columns(
         "sure",
