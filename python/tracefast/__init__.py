@@ -10,9 +10,9 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
 `forks`, `fork_summary`, `fork_advice`, `processes`, `memory`
     Which processes were started, what that cost, and what to change; how each process ended; how
     much memory it had.
-`syscalls`, `events`, `fields`, `hooks`
-    Which calls took the time; which events there are; the typed fields of one event; where the
-    kernel lets one watch each call.
+`syscalls`, `errors`, `events`, `fields`, `hooks`
+    Which calls took the time; which failed; which events there are; the typed fields of one event;
+    where the kernel lets one watch each call.
 `waits`, `stuck`, `wait_graph`
     Who waited for whom, and how long; who can never go on, and what proves it.
 `workers`, `pools`, `batches`
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.blocks import blocks
     from tracefast.analysis.compare.check import check
     from tracefast.analysis.compare.diff import diff
+    from tracefast.analysis.errors.table import errors
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
     from tracefast.analysis.files.accesses import accesses
@@ -99,6 +100,7 @@ __all__ = [
     "check",
     "covered_bytes",
     "diff",
+    "errors",
     "events",
     "fields",
     "files",
@@ -143,6 +145,7 @@ _LAZY = {
     "check": "tracefast.analysis.compare.check",
     "covered_bytes": "tracefast.analysis.files.covered_bytes",
     "diff": "tracefast.analysis.compare.diff",
+    "errors": "tracefast.analysis.errors.table",
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files.table",

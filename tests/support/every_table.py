@@ -23,6 +23,7 @@ TABLES = {
     "syscalls": tf.syscalls,
     "syscalls by phase": lambda events: tf.syscalls(events, by="phase"),
     "syscalls by process": lambda events: tf.syscalls(events, by="process"),
+    "errors": tf.errors,
     "strace_counts": strace_counts,
     "processes": tf.processes,
     "memory": tf.memory,

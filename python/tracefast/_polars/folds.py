@@ -2,28 +2,56 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
-from typing import Final, TypeVar
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Protocol, TypeVar
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from tracefast import _core
 from tracefast._polars.compatible_types import Types, fitted
-from tracefast._polars.direct_read import Opener, UnreadableError, opener_of
-from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.direct_read import Batches, Opener, UnreadableError, opener_of
+from tracefast._polars.given_events import ArrowStream, Events, rows_of
 from tracefast._polars.projection import project
 from tracefast._polars.source_threads import PATIENCE_S, inside
 
 # Types of columns with few distinct words, which are looked up once per batch.
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
+# Batches that each of several folds takes before the next ones are read.
+_HELD: Final = 16
+
+
+class Fold(Protocol):
+    """A table in the making, as `tracefast._core.Fold`: those of Rust, and what uses them."""
+
+    @property
+    def needed(self) -> Any:  # noqa: ANN401 - what polars takes for a schema
+        """The columns of the events that the fold reads."""
+
+    @property
+    def schema(self) -> Any:  # noqa: ANN401 - what polars takes for a schema
+        """The columns of the table."""
+
+    def words(self, column: str, words: pl.DataFrame) -> None:
+        """Take the dictionary of a column whose batches hold only keys."""
+
+    def push(self, events: _core.Batch | pl.DataFrame) -> None:
+        """Add events."""
+
+    def ready(self) -> Sequence[ArrowStream]:
+        """Return the first rows of the table, if they can no longer change; each once."""
+
+    def finish(self) -> Sequence[ArrowStream]:
+        """Return the rest of the table, in one part or several. This can be done once."""
+
 
 # A column that says which rows a table by phase counts: the others only show phases.
 COUNTED: Final = "counted"
 
 # A fold of one table.
-F = TypeVar("F", bound=_core.Fold)
+F = TypeVar("F", bound=Fold)
 
 
 def needed(events: Events, types: Types, question: str) -> pl.LazyFrame:
@@ -170,19 +198,92 @@ def _finished(fold: F, look: Callable[[F], object] | None) -> Iterator[pl.DataFr
     """Give the rest of a fold's table, once all rows are in."""
     if look is not None:
         look(fold)
-    parts = fold.finish()[::-1]
+    parts = list(fold.finish())[::-1]
     while parts:
         yield pl.DataFrame(parts.pop())
 
 
-def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
+def fold_together(
+    events: Events, new_folds: Sequence[Callable[[], Fold]], *, question: str
+) -> Generator[None, None, list[Fold]]:
+    """Pass all events to several folds in one pass.
+
+    Parameters
+    ----------
+    events
+        The events, in order.
+    new_folds
+        Make the folds, whose tables are known at the end.
+    question
+        Name of the function that was called, for messages.
+
+    Yields
+    ------
+    None
+        From time to time, because a source that does not yield cannot be stopped.
+
+    Returns
+    -------
+    list of Fold
+        The folds, which have all events: `rows_of_fold` takes their tables.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        Columns are missing; all of them are named.
+    """
+    types = pl.Schema({})
+    for new_fold in new_folds:
+        types |= pl.Schema(new_fold().needed)
+    rows = needed(events, types, question)
+    opener = opener_of(events)
+    if opener is not None:
+        folds = [new_fold() for new_fold in new_folds]
+        try:
+            yield from _pushed_to_all(opener(list(types)), folds)
+        except UnreadableError:
+            pass  # polars has to read the files.
+        else:
+            return folds
+    folds = [new_fold() for new_fold in new_folds]
+    for _ in pushed(rows, *folds):
+        yield
+    return folds
+
+
+def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
+    """Pass batches to folds: each is serial, but several run at once, outside of Python's lock."""
+    held: list[_core.Batch] = []
+
+    def push(fold: Fold) -> None:
+        for batch in held:
+            fold.push(batch)
+
+    with ThreadPoolExecutor(thread_name_prefix="tracefast-fold") as pool:
+        for batch in batches:
+            if batch is not None:
+                held.append(batch)
+            if len(held) == _HELD:
+                list(pool.map(push, folds))
+                held.clear()
+            yield
+        list(pool.map(push, folds))
+
+
+def rows_of_fold(fold: Fold) -> pl.DataFrame:
+    """Give the table of a fold that has all events, once."""
+    parts = [pl.DataFrame(part) for part in fold.finish()]
+    return pl.concat(parts) if parts else pl.Schema(fold.schema).to_frame()
+
+
+def run(rows: pl.LazyFrame, fold: Fold) -> None:
     """Pass all rows to a fold, batch by batch, whose table is known at the end."""
     for _ in pushed(rows, fold):
         pass
 
 
-def pushed(rows: pl.LazyFrame, fold: _core.Fold) -> Iterator[pl.DataFrame]:
-    """Pass all rows to a fold, batch by batch; gives the parts of its table that are ready."""
+def pushed(rows: pl.LazyFrame, *folds: Fold) -> Iterator[pl.DataFrame]:
+    """Pass all rows to folds, batch by batch; gives what of the first one's table is ready."""
     words = {
         name: _Words(dtype.categories)
         for name, dtype in rows.collect_schema().items()
@@ -193,9 +294,12 @@ def pushed(rows: pl.LazyFrame, fold: _core.Fold) -> Iterator[pl.DataFrame]:
     for batch in rows.collect_batches(maintain_order=True):
         for name, known in words.items():
             if (more := known.more()) is not None:
-                fold.words(name, more)
-        fold.push(batch.with_columns(batch[name].to_physical() for name in words))
-        yield from map(pl.DataFrame, fold.ready())
+                for fold in folds:
+                    fold.words(name, more)
+        numbered = batch.with_columns(batch[name].to_physical() for name in words)
+        for fold in folds:
+            fold.push(numbered)
+        yield from map(pl.DataFrame, folds[0].ready())
 
 
 class _Words:

@@ -2,7 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from os.path import commonpath
+from pathlib import PurePosixPath
 from typing import Final
 
 # In this order, the longest first: a hash has numbers in it.
@@ -17,6 +19,7 @@ _VARIES: Final = re.compile(
     r"|(?<=[/._-]tmp)[a-z0-9_]{8}(?![A-Za-z0-9_])"
     r"|(?<=tmp[._-])[A-Za-z0-9]{6,10}(?![A-Za-z0-9])"
     r"|(?<=/cc)(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{6}(?=\.)"
+    r"|(?<=[/._-])(?=[a-z_]*[0-9])[a-z0-9_]{8}(?=/|$)"
     r"|(?<=tmp_obj_)[A-Za-z0-9]{6}(?![A-Za-z0-9])"
     r"|(?<=[._-])(?=[A-Za-z0-9]*[A-Z])(?=[A-Za-z0-9]*[a-z0-9])[A-Za-z0-9]{6}$"
     r"|[0-9]+"
@@ -24,8 +27,10 @@ _VARIES: Final = re.compile(
 _ANY: Final = "*"
 # Longer ones are part of the name.
 _LONGEST_SUFFIX: Final = 12
-# With more names of one suffix, a folder is said to have files that are alike.
-_FEW_NAMES: Final = 8
+# With more names of one suffix, a folder is said to have files that are alike; and with more
+# folders that have such files, so are these.
+_FEW: Final = 8
+_ANY_FOLDERS: Final = "**"
 
 
 def folder(path: str) -> str:
@@ -42,12 +47,18 @@ def folder(path: str) -> str:
 def suffix(path: str) -> str:
     """Give what the name of a file ends in, from its first dot on; empty where that is no suffix.
 
+    Where this is long, it is what follows the last dot.
+
     Examples
     --------
     >>> suffix("/srv/a.tar.gz"), suffix("/srv/.profile"), suffix("/usr/lib/a.7")
     ('.tar.gz', '', '')
+    >>> suffix("/usr/lib/a.cpython-311.pyc")
+    '.pyc'
     """
     stem, dot, rest = path.rpartition("/")[2].partition(".")
+    if len(rest) > _LONGEST_SUFFIX:
+        rest = rest.rpartition(".")[2]
     return dot + rest if stem and len(rest) <= _LONGEST_SUFFIX and not rest.isdigit() else ""
 
 
@@ -72,7 +83,8 @@ def patterns(paths: Iterable[str]) -> dict[str, str]:
     """Say for each of some paths which pattern it has together with those that are like it.
 
     Only what differs between two of these paths is replaced, so a path that is like no other is its
-    own pattern. Where a folder has more than eight names of one suffix, these are alike, too.
+    own pattern. Where a folder has more than eight names of one suffix, these are alike, too, and
+    where more than eight folders have names of one suffix, all of these (``**``).
 
     Parameters
     ----------
@@ -87,6 +99,8 @@ def patterns(paths: Iterable[str]) -> dict[str, str]:
     >>> names = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis"]
     >>> set(patterns(f"/img/{name}.jpg" for name in names).values())
     {'/img/*.jpg'}
+    >>> set(patterns(f"/srv/{name}/__init__.py" for name in names).values())
+    {'/srv/**/*.py'}
     """
     found: dict[str, str] = {}
     alike: dict[str, list[str]] = defaultdict(list)
@@ -97,15 +111,37 @@ def patterns(paths: Iterable[str]) -> dict[str, str]:
     for same in alike.values():
         if len(same) > 1:
             found |= dict.fromkeys(same, _common(same))
-    names: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for pattern in set(found.values()):
-        if "/" in pattern:
-            names[folder(pattern), suffix(pattern)].add(pattern)
-    many = {key for key, known in names.items() if len(known) > _FEW_NAMES}
-    for path, pattern in found.items():
-        if "/" in pattern and (key := (folder(pattern), suffix(pattern))) in many:
-            found[path] = in_folder(*key)
+    for fold in (_names, _folders):
+        folded = fold(set(found.values()))
+        found = {path: folded.get(pattern, pattern) for path, pattern in found.items()}
     return found
+
+
+def _names(found: Collection[str]) -> dict[str, str]:
+    """Fold many names of one suffix in one folder."""
+    names: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in found:
+        if "/" in path:
+            names[folder(path), suffix(path)].append(path)
+    return {
+        path: in_folder(*key) for key, alike in names.items() if len(alike) > _FEW for path in alike
+    }
+
+
+def _folders(found: Collection[str]) -> dict[str, str]:
+    """Fold names of one suffix in many folders, below what these have in common."""
+    by_suffix: dict[str, list[str]] = defaultdict(list)
+    for path in found:
+        ending = PurePosixPath(path).suffix
+        if "/" in path and ending and not ending[1:].isdigit():
+            by_suffix[ending].append(path)
+    folded: dict[str, str] = {}
+    for ending, alike in by_suffix.items():
+        if len({folder(path) for path in alike}) > _FEW:
+            above = commonpath([f"{folder(path)}/" for path in alike])
+            pattern = in_folder(f"{above.rstrip('/')}/{_ANY_FOLDERS}", ending)
+            folded |= dict.fromkeys(alike, pattern)
+    return folded
 
 
 def in_folder(of: str, ending: str) -> str:

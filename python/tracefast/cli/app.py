@@ -12,6 +12,7 @@ from tracefast.cli.commands.blocks import blocks
 from tracefast.cli.commands.compare.check import check
 from tracefast.cli.commands.compare.diff import diff
 from tracefast.cli.commands.completion import completion
+from tracefast.cli.commands.errors import errors
 from tracefast.cli.commands.events import events
 from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.flow import flow
@@ -42,6 +43,7 @@ Examples:
   tracefast forks app.strace                  what starting processes cost
   tracefast processes app.strace --tree       which processes ran, how long, how they ended
   tracefast syscalls app.parquet              which system calls took the time, or waited
+  tracefast errors app.parquet                which calls failed, and what was searched for
   tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast workers train.strace              what worker processes cost, and what all read
   tracefast flow app.strace -o flow.svg       which data went where, and what is the result
@@ -96,6 +98,7 @@ app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show which processes were created, and what it cost.")(forks)
 app.command(short_help="Show which processes ran, what they did, how they ended.")(processes)
 app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
+app.command(short_help="Show which calls failed, and what was searched for.")(errors)
 app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
 app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
 app.command(short_help="Show where data went, and what files were for.")(flow)

@@ -16,6 +16,7 @@ ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {
     "fork_summary": tracefast.fork_summary,
     "fork_advice": tracefast.fork_advice,
     "syscalls": tracefast.syscalls,
+    "errors": tracefast.errors,
     "hooks": tracefast.hooks,
     "processes": tracefast.processes,
     "flow": tracefast.flow,

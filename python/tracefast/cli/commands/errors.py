@@ -1,0 +1,53 @@
+"""`tracefast errors`: which calls failed, and what programs looked for in vain."""
+
+from typing import Annotated
+
+import typer
+
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
+from tracefast.cli.command_line.request import Request, table_command
+
+
+@table_command()
+def errors(
+    request: Request,
+    *,
+    match: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GLOB", help="Only programs, calls, errors or patterns of paths that match."
+        ),
+    ] = None,
+) -> int:
+    """Show which system calls failed: how often, in which programs, for which files.
+
+    One row per call, error, program and pattern of paths, the most frequent first. A program that
+    looks for a command along PATH, for a library, a Python module, a header or translations in one
+    folder after another has one row for that. failed: which share of the calls of that name by that
+    program failed in this way. --wide and the other formats have all folders of a search, and the
+    line of the first call.
+
+    Not every error is a fault: a search ends where it finds something, and many programs ask
+    whether a file exists by trying to open it.
+
+    \b
+    Examples:
+      tracefast errors app.strace
+      tracefast errors app.parquet --sort total_ns --top 10
+      tracefast errors app.parquet --match ENOENT
+      tracefast errors app.parquet --where "search = 'import'" --wide
+      tracefast errors app.parquet --format ndjson | jq .folders
+    """
+    from tracefast.analysis.errors.rows import SCHEMA
+    from tracefast.analysis.errors.table import errors as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.errors_table import print_errors_table
+    from tracefast.cli.screen.result_table import check_columns
+
+    check_columns(request, SCHEMA)
+    table, complete = run_analysis(request, analysis)
+    if table is not None:
+        # Inputs that were read one by one are each in order, but not together.
+        table = table.sort("count", descending=True, maintain_order=True)
+        print_errors_table(table, request, match=match)
+    return DONE if complete else FAILED
