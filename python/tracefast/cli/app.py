@@ -7,7 +7,12 @@ import typer
 
 from tracefast import __version__
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
-from tracefast.cli.command_line.usage_errors import Commands, UsageError, to_command_error
+from tracefast.cli.command_line.usage_errors import (
+    Commands,
+    UsageError,
+    names_a_log,
+    to_command_error,
+)
 from tracefast.cli.commands.blocks import blocks
 from tracefast.cli.commands.compare.check import check
 from tracefast.cli.commands.compare.diff import diff
@@ -18,6 +23,7 @@ from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks
 from tracefast.cli.commands.hooks import hooks
+from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
 from tracefast.cli.commands.schema import schema
@@ -38,6 +44,7 @@ Turn strace and ftrace logs into Parquet and Arrow, and answer questions about t
 \b
 Examples:
   strace -f -ttt -T -y -o app.strace ./app    record a log
+  tracefast app.strace                        the most important of it, on one screen
   tracefast parse app.strace -o app.parquet   turn it into Parquet
   tracefast files app.parquet                 which files were read and written, and how
   tracefast forks app.strace                  what starting processes cost
@@ -93,6 +100,8 @@ def _common(
 ) -> None: ...
 
 
+# What `tracefast LOG` runs.
+app.command(hidden=True)(overview)
 app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show which processes were created, and what it cost.")(forks)
@@ -113,12 +122,20 @@ app.command(short_help="Show versions, for bug reports.")(version)
 app.command(short_help="Print a completion script for a shell.")(completion)
 
 
+def _names() -> set[str]:
+    """Give the names of all commands."""
+    known = app.registered_commands
+    return {one.callback.__name__ for one in known if one.callback is not None}
+
+
 def run() -> int:
     """Run the command line; give its exit code."""
     commands = typer.main.get_command(app)
     words = sys.argv[1:]
     if words[:1] == ["help"]:
         words = [*(word for word in words[1:2] if word != "help"), "--help"]
+    elif words and names_a_log(words[0], _names()):
+        words.insert(0, overview.__name__)
     try:
         code = commands.main(words, prog_name="tracefast", standalone_mode=False)
         sys.stdout.flush()
@@ -140,9 +157,7 @@ def run() -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
         else:
-            known = app.registered_commands
-            names = {one.callback.__name__ for one in known if one.callback is not None}
-            command = next((word for word in words[:1] if word in names), None)
+            command = next((word for word in words[:1] if word in _names()), None)
             print_error(to_command_error(error, command))
         code = FAILED
     return code or DONE

@@ -40,6 +40,8 @@ class FailedCalls:
 
     def __init__(self) -> None:
         self._processes = _core.Processes()
+        self.processes = pl.Schema(self._processes.schema).to_frame()
+        """`tracefast.processes` of the same events, once the table is finished."""
         self._words: dict[str, pl.Series] = {}
         self._waiting: list[pl.DataFrame] = []
         self._height = 0
@@ -85,12 +87,12 @@ class FailedCalls:
     def finish(self) -> list[ArrowStream]:
         """Return the table."""
         self._count()
-        processes = pl.concat(pl.DataFrame(part) for part in self._processes.finish())
+        self.processes = pl.concat(pl.DataFrame(part) for part in self._processes.finish())
         calls, failed, callers = self._calls.total(), self._failed.total(), self._callers.total()
         if calls is None or failed is None or callers is None:
             return [SCHEMA.to_frame()]
         failed = failed.join(self._paths.texts(), on="number", how="left").drop("number")
-        return [error_rows(failed, calls, callers, processes)]
+        return [error_rows(failed, calls, callers, self.processes)]
 
     def _column(self, rows: pl.DataFrame, name: str) -> pl.Series:
         """Give a column of a batch, text with few words as words."""

@@ -1,6 +1,8 @@
 """The list of commands, and errors of typer, reworded as tracefast words its own."""
 
 import re
+from collections.abc import Collection
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -8,6 +10,7 @@ from typer.core import TyperGroup
 
 from tracefast.cli.messages.errors import CommandError
 from tracefast.error_hints import suggest
+from tracefast.inputs.sources import STDIN
 
 # The base class of what typer raises is in no public module.
 UsageError: Final[type[Exception]] = next(
@@ -63,6 +66,21 @@ class Commands(TyperGroup):
                 f"{cmd_name}: no such command", suggest(cmd_name, self.list_commands(ctx))
             )
         return found
+
+
+def names_a_log(word: str, commands: Collection[str]) -> bool:
+    """Say whether the first word of a command line is a log, and not the name of a command.
+
+    A word with a dot or a slash is meant to be a file, even if there is none.
+
+    Examples
+    --------
+    >>> [names_a_log(word, ["files"]) for word in ("files", "fils", "-", "-v", "app.strace")]
+    [False, False, True, False, True]
+    """
+    if word in commands or (word.startswith("-") and word != STDIN):
+        return False
+    return word == STDIN or "/" in word or "." in word or Path(word).exists()
 
 
 def to_command_error(error: Any, command: str | None = None) -> CommandError:  # noqa: ANN401 - see `UsageError`

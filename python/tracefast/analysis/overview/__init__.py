@@ -1,0 +1,1 @@
+"""What a log shows at a first look, in one pass over its events."""

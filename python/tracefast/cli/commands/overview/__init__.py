@@ -1,0 +1,1 @@
+"""The command that runs for a log without a command."""

@@ -1,0 +1,46 @@
+"""`tracefast LOG`: a first answer about a log on one screen."""
+
+import polars as pl
+
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.output.form import Format
+
+
+@table_command(without=("where", "sort", "wide"))
+def overview(request: Request) -> int:
+    """Show the most important of a log on one screen, and the commands that show more of it.
+
+    What ran and for how long; what the log lacks; where the time went; which files were used most;
+    what failed; what is worth a change. All logs are summed up together. --format json gives the
+    numbers; --top changes how many files, errors and findings are listed.
+
+    \b
+    Examples:
+      tracefast app.strace
+      tracefast app.parquet --phase train
+      tracefast trace.txt --format json | jq .time
+    """
+    from tracefast.analysis.overview.tables import Overview
+    from tracefast.analysis.overview.tables import overview as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.overview.json_form import write_overview
+    from tracefast.cli.screen.overview.report import print_overview
+
+    if request.form not in {Format.TABLE, Format.JSON}:
+        raise CommandError(
+            f"--format {request.form}: an overview consists of several tables",
+            "give --format json, or the command of one table, such as tracefast files",
+        )
+    made: list[Overview] = []
+
+    def look(events: pl.LazyFrame) -> pl.LazyFrame:
+        made.append(analysis(events))
+        return made[-1].table("processes").lazy()
+
+    _, complete = run_analysis(request, look, combinable=False)
+    if made:
+        write = write_overview if request.form is Format.JSON else print_overview
+        write(made[-1], request)
+    return DONE if complete and made else FAILED

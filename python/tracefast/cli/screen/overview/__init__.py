@@ -1,0 +1,1 @@
+"""Print the overview of a log."""

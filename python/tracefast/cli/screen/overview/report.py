@@ -1,0 +1,199 @@
+"""Print an overview of a log: one screen, and the commands that show more."""
+
+import textwrap
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.overview.tables import Overview, findings
+from tracefast.analysis.overview.times import Times, times_of
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.output.write import write_bytes
+from tracefast.cli.screen.errors_table import error_lines
+from tracefast.cli.screen.usage_lines import usage_lines
+from tracefast.cli.text import units
+from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.layout import align
+from tracefast.cli.text.shorten import cut_middle
+from tracefast.cli.text.table_text import render_table
+from tracefast.inputs.sources import STDIN
+from tracefast.quantities import plural
+
+_FILES: Final = 5
+_ERRORS: Final = 3
+_FINDINGS: Final = 5
+# Where there is no terminal.
+_WIDTH: Final = 100
+_MIN_WIDTH: Final = 60
+_MAIN_OF_FILES: Final = ("op", "op_bytes", "calls", "pattern", "reread_factor", "op_ns", "path")
+_SPARE_OF_FILES: Final = ("calls", "op_ns", "reread_factor")
+_NO_FILES: Final = ("pipe", "fifo", "socket", "char", "anon")
+# What the log lacks, and how to record it.
+_GAPS: Final = {
+    "no-times": "no times (record with -ttt -T)",
+    "no-durations": "no durations of calls (record with -T)",
+    "no-children": "no thread ids: other threads and children may be missing (record with -f)",
+    "lost": "events were lost (record with a larger buffer)",
+    "attached": "it starts in mid-run, or not all calls were traced",
+    "filtered": "not all calls were traced (record without -e)",
+}
+
+
+def print_overview(found: Overview, request: Request) -> None:
+    """Print the overview.
+
+    Parameters
+    ----------
+    found
+        The tables.
+    request
+        What was asked for: which logs, where to, how many lines of a list.
+    """
+    terminal = is_terminal_table(Format.TABLE, request.output)
+    width = max(terminal_width(), _MIN_WIDTH) if terminal else _WIDTH
+    text = render(found, request.inputs, width=width, top=request.top)
+    write_bytes(text.encode(), request.output, clobber=request.clobber)
+
+
+def render(found: Overview, logs: list[str], *, width: int, top: int | None = None) -> str:
+    """Write the overview.
+
+    Parameters
+    ----------
+    found
+        The tables.
+    logs
+        Names of the logs, as they were given.
+    width
+        The width of the screen.
+    top
+        Lines of each list; 0 for all, None for a few.
+    """
+    # So that a command can be copied. Standard input cannot be read again.
+    log = "LOG…" if len(logs) > 1 else "LOG" if logs[0] == STDIN else printable(logs[0])
+    parts = [
+        _run(found, logs, width),
+        _times(found, log, width),
+        _files(found, log, width, _most(top, _FILES)),
+        _errors(found, log, width, _most(top, _ERRORS)),
+        _findings(found, width, _most(top, _FINDINGS)),
+    ]
+    return "\n".join("\n".join(part) + "\n" for part in parts if part)
+
+
+def _most(top: int | None, usual: int) -> int | None:
+    return usual if top is None else top or None
+
+
+def _title(text: str, command: str, log: str, width: int) -> str:
+    """Write the title of a part, and at the right the command that shows more."""
+    more = f"tracefast {command} {log}"
+    more = cut_middle(more, max(width - len(text) - 2, len(command) + 24))
+    return f"{text}{more:>{max(width - len(text), len(more) + 2)}}"
+
+
+def _run(found: Overview, logs: list[str], width: int) -> list[str]:
+    """Say what ran, for how long, and what the log lacks."""
+    tasks, processes = found.table("tasks"), found.table("processes")
+    events = int(tasks["events"].sum())
+    name = printable(logs[0]) if len(logs) == 1 else plural(len(logs), "log")
+    title = f"{cut_middle(name, width // 2)}: {plural(events, 'event')}"
+    span = tasks.select((pl.col("last").max() - pl.col("first").min()).dt.total_nanoseconds())
+    if tasks["source"].n_unique() == 1 and (ns := span.item()) is not None:
+        title += f" in {units.duration(ns)}"
+    lines = [title]
+    image = processes["image"].drop_nulls()
+    if len(image):
+        argv = processes.filter(pl.col("argv").is_not_null())["argv"].to_list()
+        what = " ".join(argv[0]) if argv else image[0]
+        others = processes.height - 1
+        threads = int(processes["threads"].sum()) - processes.height
+        more = [
+            *([plural(others, "more process", "more processes")] if others else []),
+            *([plural(threads, "thread")] if threads > 0 else []),
+        ]
+        end = f", and {' and '.join(more)}" if more else ""
+        lines.append(f"{cut_middle(printable(what), width - len(end))}{end}")
+    lacks = [_GAPS[gap] for gap in found.gaps if gap in _GAPS]
+    if unparsed := int(tasks["unparsed"].sum()):
+        lacks.append(f"{plural(unparsed, 'line')} not understood (parse --explain)")
+    if lacks:
+        lines += textwrap.wrap(f"The log: {'; '.join(lacks)}", width)
+    return lines
+
+
+def _times(found: Overview, log: str, width: int) -> list[str]:
+    """Say where the time went."""
+    times = times_of(found)
+    if times is None:
+        return []
+    title = f"Time of {plural(times.tasks, 'task')}, added up: {units.duration(times.total_ns)}"
+    rows = [
+        [units.duration(ns), units.share(ns / times.total_ns), what]
+        for ns, what in sorted(_parts(times), reverse=True)
+        if ns
+    ]
+    return [
+        _title(title, "syscalls", log, width),
+        *(cut_middle(f"  {line}", width) for line in align(rows, right=[0, 1])),
+    ]
+
+
+def _parts(times: Times) -> list[tuple[int, str]]:
+    outside = "computing (outside of calls)"
+    if times.tracer_ns:
+        outside = f"computing, and strace itself (at most {units.duration(times.tracer_ns)})"
+    return [
+        (times.waiting_ns, "waiting for others"),
+        (times.files_ns, "reading and writing files"),
+        (times.starting_ns, "starting processes and programs"),
+        (times.other_ns, "other calls"),
+        (times.outside_ns, outside),
+    ]
+
+
+def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]:
+    """List the files of which most was read and written."""
+    table = found.table("files").filter(
+        pl.col("path").is_not_null()
+        & ~pl.col("type").is_in(_NO_FILES).fill_null(value=False)
+        & (pl.col("read_bytes") + pl.col("write_bytes") > 0)
+    )
+    if table.is_empty():
+        return []
+    read, written = (int(table[f"{op}_bytes"].sum()) for op in ("read", "write"))
+    title = (
+        f"{plural(table.height, 'file')}: {units.size(read)} read, {units.size(written)} written"
+    )
+    rows = usage_lines(table.slice(0, most)).slice(0, most)
+    text = render_table(rows, _MAIN_OF_FILES, width - 2, _SPARE_OF_FILES)
+    return [_title(title, "files", log, width), *(f"  {line}" for line in text.splitlines())]
+
+
+def _errors(found: Overview, log: str, width: int, most: int | None) -> list[str]:
+    """List what failed most often."""
+    table = found.table("errors")
+    if table.is_empty():
+        return []
+    failed = int(table["count"].sum())
+    calls = int(found.table("syscalls")["calls"].sum())
+    title = f"{plural(failed, 'call')} failed, {units.share(failed / calls)}"
+    rows = error_lines(table.slice(0, most).drop("source"), width - 2)
+    text = render_table(rows, rows.columns, width - 2)
+    return [_title(title, "errors", log, width), *(f"  {line}" for line in text.splitlines())]
+
+
+def _findings(found: Overview, width: int, most: int | None) -> list[str]:
+    """List what is worth a change."""
+    listed = findings(found)
+    if not listed:
+        return []
+    lines = ["Worth a look"]
+    for one in listed[:most]:
+        text = f"{one.code}: {printable(one.title)} (tracefast {one.command})"
+        lines += textwrap.wrap(
+            text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+        )
+    return lines

@@ -1,0 +1,144 @@
+"""`tracefast LOG`: a first answer on one screen, as installed."""
+
+import json
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.paths import DATA
+
+DEMO = DATA / "demo.strace.zst"
+LOCKFORK = DATA / "starting" / "lockfork.strace.zst"
+
+
+def shown_by(run, *arguments, **options):
+    ran = run(*arguments, **options)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def test_one_screen(terminal):
+    lines = terminal(DEMO, columns=80, lines=30).splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    # Together with the prompt it fits a screen of 30 lines.
+    assert len(lines) < 30
+    assert "21,270 events in 1.7 s" in lines[0]
+    assert "and 46 more processes and 8 threads" in lines[1]
+    titles = [line.split("  ")[0] for line in lines[2:] if line and line[0] != " "]
+    assert titles == [
+        "Time of 55 tasks, added up: 3.9 s",
+        "249 files: 37.0 MiB read, 4.5 MiB written",
+        "1,540 calls failed, 7.2 %",
+        "Worth a look",
+    ]
+
+
+def test_the_numbers_are_those_of_the_tables(run):
+    whole = json.loads(shown_by(run, DEMO, "--format", "json", "--top", "3"))
+    events = tf.scan(DEMO)
+    assert whole["events"] == events.select(pl.len()).collect().item()
+    errors = tf.errors(events).head(3).collect()
+    assert [row["count"] for row in whole["errors"]] == errors["count"].to_list()
+    files = tf.files(events).head(3).collect()
+    assert [row["path"] for row in whole["files"]] == files["path"].to_list()
+    calls = tf.syscalls(events).select(pl.col("total_ns", "wait_ns").sum()).collect()
+    time = whole["time"]
+    assert time["waiting_ns"] == calls["wait_ns"].item()
+    parts = ("waiting_ns", "files_ns", "starting_ns", "other_ns")
+    assert sum(time[part] for part in parts) == calls["total_ns"].item()
+    assert time["total_ns"] == calls["total_ns"].item() + time["outside_ns"]
+
+
+def test_what_hangs_is_found_first(run):
+    findings = json.loads(shown_by(run, LOCKFORK, "--format", "json"))["findings"]
+    assert findings[0] == {
+        "code": "deadlock",
+        "title": "3 tasks can never go on",
+        "command": "waits",
+    }
+    codes = tf.fork_advice(tf.scan(LOCKFORK)).collect()["code"].unique(maintain_order=True)
+    assert {one["code"] for one in findings[1:]} == set(codes)
+    text = shown_by(run, LOCKFORK)
+    assert "deadlock: 3 tasks can never go on (tracefast waits)" in text
+
+
+def test_parquet_shows_the_same(run, tmp_path):
+    tf.parse(DEMO, tmp_path / "demo.parquet")
+    of_log = shown_by(run, DEMO, "--format", "json")
+    of_parquet = shown_by(run, "demo.parquet", "--format", "json")
+    assert json.loads(of_log) == json.loads(of_parquet)
+
+
+def test_standard_input(run, spawn_strace):
+    text = shown_by(run, "-", input=spawn_strace.read_text())
+    assert text.startswith("-: 1,226 events in ")
+    assert "tracefast files LOG" in text
+
+
+def test_ftrace(run, spawn_ftrace):
+    text = shown_by(run, spawn_ftrace)
+    assert "computing (outside of calls)" in text
+    assert "strace itself" not in text
+
+
+def test_several_logs_are_summed_up(run, spawn_strace, spawn_ftrace):
+    text = shown_by(run, spawn_strace, spawn_ftrace)
+    assert text.startswith("2 logs: 2,509 events\n")
+    assert "tracefast errors LOG…" in text
+
+
+def test_what_the_log_lacks(run, pth):
+    text = " ".join(shown_by(run, pth).split())
+    assert "The log: no times (record with -ttt -T); no thread ids" in text
+    assert "Time of" not in text
+
+
+def test_lines_that_were_not_understood_are_counted(run, tmp_path, spawn_strace):
+    log = tmp_path / "odd.strace"
+    log.write_text(spawn_strace.read_text() + "9530 this is not a call\n")
+    assert "1 line not understood" in shown_by(run, log)
+
+
+def test_an_empty_log(run, tmp_path):
+    (tmp_path / "empty.strace").touch()
+    ran = run("empty.strace")
+    assert (ran.returncode, ran.stdout) == (0, "empty.strace: 0 events\n")
+    assert "the log is empty" in ran.stderr
+
+
+def test_a_part_of_the_log(run):
+    part = json.loads(shown_by(run, DEMO, "--to", "0.5", "--format", "json"))
+    assert 0 < part["events"] < 21_270
+
+
+@pytest.mark.parametrize(
+    ("word", "what", "hint"),
+    [
+        ("fils", "fils: no such command", "did you mean 'files'?"),
+        ("none.strace", "none.strace: No such file or directory", "check the name"),
+        ("none/app", "none/app: No such file or directory", "check the name"),
+    ],
+)
+def test_neither_a_command_nor_a_log(run, word, what, hint):
+    ran = run(word, "app.strace")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"error: {what}" in ran.stderr
+    assert hint in ran.stderr
+
+
+def test_a_command_goes_before_a_file_of_its_name(run, tmp_path, spawn_strace):
+    (tmp_path / "processes").write_bytes(spawn_strace.read_bytes())
+    assert shown_by(run, "processes", "processes") == shown_by(run, "processes", spawn_strace)
+    assert shown_by(run, "./processes").startswith("./processes: 1,226 events")
+
+
+def test_a_log_without_a_suffix(run, tmp_path, spawn_strace):
+    (tmp_path / "app").write_bytes(spawn_strace.read_bytes())
+    assert shown_by(run, "app").startswith("app: 1,226 events")
+
+
+def test_other_forms_are_refused(run, spawn_strace):
+    ran = run(spawn_strace, "--format", "csv")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "give --format json" in ran.stderr
