@@ -10,7 +10,8 @@ import typer
 
 from tracefast.cli.app import app
 
-NAMES = sorted(typer.main.get_command(app).commands)
+COMMANDS = typer.main.get_command(app).commands
+NAMES = sorted(name for name, command in COMMANDS.items() if not command.hidden)
 
 COMPLETE = """
 tracefast() {{ "{command}" "$@"; }}

@@ -28,7 +28,7 @@ _LOCALE: Final = re.compile(
 )
 # ld.so(8): libraries, its own files, and folders for kinds of processors.
 _LIBRARY: Final = re.compile(
-    r"\.so(\.[0-9.*]+)?$|/glibc-hwcaps(/|$)|/tls(/|$)|/(haswell|avx512_1|x86_64|i[3-6]86)$"
+    r"\.so(\.[0-9.*]+)?$|/glibc-hwcaps(/|$)|/tls(/[^.]*)?$|/(haswell|avx512_1|x86_64|i[3-6]86)$"
 )
 _OWN_FILE: Final = "/etc/ld.so."
 # They look for the files that ld.so looks for, but to link with them.

@@ -62,9 +62,8 @@ class Commands(TyperGroup):
         found = super().get_command(ctx, cmd_name)
         # While a shell completes a line, there is nowhere to print a message.
         if found is None and not ctx.resilient_parsing and not cmd_name.startswith("-"):
-            raise CommandError(
-                f"{cmd_name}: no such command", suggest(cmd_name, self.list_commands(ctx))
-            )
+            shown = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
+            raise CommandError(f"{cmd_name}: no such command", suggest(cmd_name, shown))
         return found
 
 

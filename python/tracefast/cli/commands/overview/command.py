@@ -1,11 +1,14 @@
 """`tracefast LOG`: a first answer about a log on one screen."""
 
-import polars as pl
+from typing import TYPE_CHECKING
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @table_command(without=("where", "sort", "wide"))
@@ -19,8 +22,8 @@ def overview(request: Request) -> int:
     \b
     Examples:
       tracefast app.strace
-      tracefast app.parquet --phase train
-      tracefast trace.txt --format json | jq .time
+      tracefast app.parquet --from 1.5 --top 10
+      tracefast trace.txt --format json | jq .errors
     """
     from tracefast.analysis.overview.tables import Overview
     from tracefast.analysis.overview.tables import overview as analysis
@@ -35,7 +38,7 @@ def overview(request: Request) -> int:
         )
     made: list[Overview] = []
 
-    def look(events: pl.LazyFrame) -> pl.LazyFrame:
+    def look(events: "pl.LazyFrame") -> "pl.LazyFrame":
         made.append(analysis(events))
         return made[-1].table("processes").lazy()
 
