@@ -12,10 +12,9 @@ from tracefast.analysis.errors.rows import SCHEMA, error_rows
 _FORKS: Final = _core.syscalls_that("forks")
 _SIGRETURNS: Final = _core.syscalls_that("sigreturns")
 _WORDS: Final = ("source", "kind", "name", "errno", "status")
-_COLUMNS: Final = (*_WORDS, "task", "pid", "ret", "path", "ts", "dur_ns", "line")
 # Aggregating many rows at once takes less time than a few each time.
 _ROWS: Final = 1 << 17
-_CALLER: Final = ("source", "task")
+CALLER: Final = ("source", "task")
 # A thread that executes a program becomes the leader of its process.
 _LAST_PID: Final = pl.col("pid").drop_nulls().last()
 # The call that created a task returns in it, too, but it is the parent's call.
@@ -38,6 +37,9 @@ class FailedCalls:
     them failed at, and at most some 200,000 paths are kept (`KnownPaths`).
     """
 
+    columns: tuple[str, ...] = (*_WORDS, "task", "pid", "ret", "path", "ts", "dur_ns", "line")
+    """What is looked at of each event."""
+
     def __init__(self) -> None:
         self._processes = _core.Processes()
         self.processes = pl.Schema(self._processes.schema).to_frame()
@@ -46,10 +48,10 @@ class FailedCalls:
         self._waiting: list[pl.DataFrame] = []
         self._height = 0
         self._paths = KnownPaths()
-        self._callers = _Sums([*_CALLER], [_LAST_PID, pl.col("ts").min()])
-        self._calls = _Sums([*_CALLER, "name"], [pl.col("calls").sum()])
-        self._failed = _Sums(
-            [*_CALLER, "errno", "name", "number"],
+        self._callers = Sums([*CALLER], [_LAST_PID, pl.col("ts").min()])
+        self._calls = Sums([*CALLER, "name"], [pl.col("calls").sum()])
+        self._failed = Sums(
+            [*CALLER, "errno", "name", "number"],
             [pl.col("count", "total_ns", "timed").sum(), pl.col("first_line").min()],
         )
 
@@ -75,7 +77,7 @@ class FailedCalls:
         self._processes.push(events)
         rows = events if isinstance(events, pl.DataFrame) else pl.DataFrame(events)
         # Each query takes longer than to name the columns of a small batch.
-        self._waiting.append(pl.DataFrame([self._column(rows, name) for name in _COLUMNS]))
+        self._waiting.append(pl.DataFrame([self._column(rows, name) for name in self.columns]))
         self._height += rows.height
         if self._height >= _ROWS:
             self._count()
@@ -109,12 +111,13 @@ class FailedCalls:
         self._waiting.clear()
         self._height = 0
         if rows["source"].n_unique() == 1:
-            self._count_log(rows)
+            self.count_log(rows)
         else:
             for log in rows.partition_by("source"):
-                self._count_log(log)
+                self.count_log(log)
 
-    def _count_log(self, rows: pl.DataFrame) -> None:
+    def count_log(self, rows: pl.DataFrame) -> None:
+        """Count rows of one log."""
         source = rows["source"].head(1)
         with_task = rows["task"].null_count() == 0
         # One key of one number takes a fraction of the time of two keys.
@@ -132,13 +135,13 @@ class FailedCalls:
             .with_columns(pl.lit(source).first().alias("source"))
             .collect()
         )
-        self._calls.add(calls.select(*_CALLER, "name", "calls"))
-        self._callers.add(calls.group_by(*_CALLER).agg(_LAST_PID, pl.col("ts").min()))
+        self._calls.add(calls.select(*CALLER, "name", "calls"))
+        self._callers.add(calls.group_by(*CALLER).agg(_LAST_PID, pl.col("ts").min()))
         failed = (
             rows.lazy()
             .filter(pl.col("errno").is_not_null())
             .filter(_CALL, _ERROR)
-            .group_by(*_CALLER, "errno", "name", "path")
+            .group_by(*CALLER, "errno", "name", "path")
             .agg(
                 pl.len().alias("count"),
                 pl.col("dur_ns").sum().alias("total_ns"),
@@ -152,7 +155,7 @@ class FailedCalls:
         self._failed.add(failed.join(numbers, on="path", how="left").drop("path"))
 
 
-class _Sums:
+class Sums:
     """Sums of groups, of which parts come in; added up again when they have doubled."""
 
     def __init__(self, keys: list[str], sums: list[pl.Expr]) -> None:

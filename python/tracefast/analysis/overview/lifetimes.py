@@ -1,111 +1,63 @@
-"""How many events a log has, and for how long each of its tasks was there."""
+"""For how long each task of a log was there, counted together with what failed."""
 
 from typing import Final
 
 import polars as pl
 
-from tracefast import _core
 from tracefast._polars.given_events import ArrowStream
+from tracefast.analysis.errors.failed_calls import CALLER, FailedCalls, Sums
 
-_WORDS: Final = ("source", "kind")
-_NEEDED: Final = pl.Schema(
-    {
-        "source": pl.Categorical(),
-        "kind": pl.Categorical(),
-        "task": pl.UInt32(),
-        "ts": pl.Datetime("ns"),
-        "dur_ns": pl.Int64(),
-        "cpu": pl.UInt16(),
-    }
-)
+_KINDS: Final = (("calls", "syscall"), ("unparsed", "unparsed"))
+_COUNTS: Final = ("events", "calls", "unparsed", "with_cpu")
 _SCHEMA: Final = pl.Schema(
     {
         "source": pl.String(),
         "task": pl.UInt32(),
-        "events": pl.UInt64(),
-        "calls": pl.UInt64(),
-        "unparsed": pl.UInt64(),
-        "with_cpu": pl.UInt64(),
+        **dict.fromkeys(_COUNTS, pl.UInt64()),
         "first": pl.Datetime("ns"),
         "last": pl.Datetime("ns"),
     }
 )
-_KEYS: Final = ("source", "task")
-_COUNTS: Final = ("events", "calls", "unparsed", "with_cpu")
-_ROWS: Final = 1 << 17
 
 
-class Lifetimes:
-    """One row per task of a log: its events, its first and its last moment."""
+class Lifetimes(FailedCalls):
+    """The table of errors, and one row per task: its events, its first and its last moment.
+
+    Both look at every batch as a table of polars, which is made once.
+    """
+
+    columns = (*FailedCalls.columns, "cpu")
 
     def __init__(self) -> None:
-        self._words: dict[str, pl.Series] = {}
-        self._waiting: list[pl.DataFrame] = []
-        self._counted: list[pl.DataFrame] = []
+        super().__init__()
+        self._tasks = Sums(
+            [*CALLER], [pl.col(_COUNTS).sum(), pl.col("first").min(), pl.col("last").max()]
+        )
+        self.tasks = _SCHEMA.to_frame()
+        """The rows of tasks, once the table is finished."""
 
     @property
     def needed(self) -> pl.Schema:
         """The columns of the events that are read, with their types."""
-        return _NEEDED
-
-    @property
-    def schema(self) -> pl.Schema:
-        """The columns of the table."""
-        return _SCHEMA
-
-    def words(self, column: str, words: pl.DataFrame) -> None:
-        """Take the words of a column whose batches hold only their numbers."""
-        if column in _WORDS:
-            self._words[column] = words.to_series().cast(pl.Categorical)
-
-    def push(self, events: _core.Batch | pl.DataFrame) -> None:
-        """Add events."""
-        rows = events if isinstance(events, pl.DataFrame) else pl.DataFrame(events)
-        self._waiting.append(pl.DataFrame([self._column(rows, name) for name in _NEEDED]))
-        if sum(rows.height for rows in self._waiting) >= _ROWS:
-            self._count()
-
-    def ready(self) -> list[ArrowStream]:
-        """Return the first rows, if they can no longer change: none."""
-        return []
+        return pl.Schema(super().needed | {"cpu": pl.UInt16()})
 
     def finish(self) -> list[ArrowStream]:
-        """Return the table."""
-        self._count()
-        if not self._counted:
-            return [_SCHEMA.to_frame()]
-        total = self._added_up()
-        return [total.select(pl.col(name).cast(dtype) for name, dtype in _SCHEMA.items())]
+        """Return the table of errors."""
+        errors = super().finish()
+        if (tasks := self._tasks.total()) is not None:
+            self.tasks = tasks.select(pl.col(name).cast(type_) for name, type_ in _SCHEMA.items())
+        return errors
 
-    def _column(self, rows: pl.DataFrame, name: str) -> pl.Series:
-        column = rows[name]
-        if name in self._words:
-            return self._words[name].gather(column).alias(name)
-        return column.cast(pl.Categorical) if name in _WORDS else column
-
-    def _count(self) -> None:
-        if not self._waiting:
-            return
-        rows = pl.concat(self._waiting)
-        self._waiting.clear()
-        ts = pl.col("ts")
-        counted = rows.group_by(_KEYS).agg(
-            pl.len().cast(pl.UInt64).alias("events"),
-            *((pl.col("kind") == kind).sum().cast(pl.UInt64).alias(name) for name, kind in _KINDS),
-            pl.col("cpu").count().cast(pl.UInt64).alias("with_cpu"),
-            ts.min().alias("first"),
-            (ts + pl.duration(nanoseconds=pl.col("dur_ns").fill_null(0))).max().alias("last"),
+    def count_log(self, rows: pl.DataFrame) -> None:
+        """Count rows of one log."""
+        super().count_log(rows)
+        end = pl.col("ts") + pl.duration(nanoseconds=pl.col("dur_ns").fill_null(0))
+        counted = rows.group_by("task").agg(
+            pl.col("source").first(),
+            pl.len().alias("events"),
+            *((pl.col("kind") == kind).sum().alias(name) for name, kind in _KINDS),
+            pl.col("cpu").count().alias("with_cpu"),
+            pl.col("ts").min().alias("first"),
+            end.max().alias("last"),
         )
-        self._counted.append(counted)
-        if sum(part.height for part in self._counted[1:]) > _ROWS:
-            self._counted = [self._added_up()]
-
-    def _added_up(self) -> pl.DataFrame:
-        return (
-            pl.concat(self._counted)
-            .group_by(_KEYS)
-            .agg(pl.col(_COUNTS).sum(), pl.col("first").min(), pl.col("last").max())
-        )
-
-
-_KINDS: Final = (("calls", "syscall"), ("unparsed", "unparsed"))
+        self._tasks.add(counted)

@@ -9,7 +9,6 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import Fold, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
-from tracefast.analysis.errors.failed_calls import FailedCalls
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
 from tracefast.analysis.overview.lifetimes import Lifetimes
@@ -19,10 +18,9 @@ from tracefast.quantities import plural
 _FOLDS: Final[dict[str, Callable[[], Fold]]] = {
     "files": _core.Files,
     "waits": lambda: _core.Waits(min_ns=MIN_NS),
-    "errors": FailedCalls,
+    "errors": Lifetimes,
     "forks": lambda: _core.Forks(hints=True),
     "syscalls": lambda: _core.Syscalls(span=True),
-    "tasks": Lifetimes,
 }
 
 
@@ -81,8 +79,8 @@ def overview(events: Events) -> Overview:
         if isinstance(fold, _core.Waits):
             gaps = fold.gaps
         tables[name] = rows_of_fold(fold)
-        if isinstance(fold, FailedCalls):
-            tables["processes"] = fold.processes
+        if isinstance(fold, Lifetimes):
+            tables |= {"processes": fold.processes, "tasks": fold.tasks}
     return Overview(tables, gaps)
 
 
