@@ -1,7 +1,7 @@
 """Numbers in sentences: three digits, and the unit that fits; sizes as people write them."""
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 _UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 # Numbers that differ by less than this are written as one.
@@ -9,6 +9,27 @@ _SAME: Final = 0.05
 _MIB: Final = 1 << 20
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
 _MOST: Final = 2**63 - 1
+_SIZES: Final = ((1 << 30, "GiB"), (_MIB, "MiB"), (1 << 10, "KiB"))
+
+
+class Range(NamedTuple):
+    """Nanoseconds: at least, at most."""
+
+    low: int
+    high: int
+
+    def per(self, count: int) -> "Range":
+        """Divide by a number of things.
+
+        Examples
+        --------
+        >>> Range(100, 300).per(10)
+        Range(low=10, high=30)
+        """
+        return Range(self.low // max(count, 1), self.high // max(count, 1))
+
+    def __str__(self) -> str:
+        return span(self.low, self.high)
 
 
 def duration(nanoseconds: int) -> str:
@@ -66,6 +87,21 @@ def memory(low: int, high: int) -> str:
     low, high = sorted((low, high))
     last = f"{_mebibytes(high)} MiB"
     return last if high - low <= _SAME * high else f"{_mebibytes(low)} to {last}"
+
+
+def size(number: int) -> str:
+    """Write a number of bytes.
+
+    Examples
+    --------
+    >>> size(16_318), size(124_239_509), size(512)
+    ('15.9 KiB', '118 MiB', '512 B')
+    """
+    for unit, name in _SIZES:
+        if number >= unit:
+            value = number / unit
+            return f"{value:,.{1 if value < 99.95 else 0}f} {name}"  # noqa: PLR2004 - three digits
+    return f"{number:,} B"
 
 
 def _mebibytes(number: int) -> str:

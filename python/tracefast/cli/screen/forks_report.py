@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tracefast.analysis.conditions import evaluate_condition
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.measures.costs import busy
 from tracefast.analysis.forks.summary import Report
 from tracefast.cli.command_line.request import Request
@@ -16,7 +16,7 @@ from tracefast.cli.screen.fork_phases import Phase, phases
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
 from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
-from tracefast.quantities import duration, memory, percent_span, plural
+from tracefast.quantities import Range, duration, memory, percent_span, plural
 
 # The width of prose where there is no terminal.
 _PROSE_WIDTH: Final = 100

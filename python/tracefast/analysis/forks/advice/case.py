@@ -4,28 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import polars as pl
 
 from tracefast.analysis.forks.measures.costs import SUSPENDING
-from tracefast.quantities import duration, span
+from tracefast.quantities import Range, duration
 
 Value = int | float | str | None
-
-
-class Range(NamedTuple):
-    """Nanoseconds: at least, at most."""
-
-    low: int
-    high: int
-
-    def per(self, count: int) -> "Range":
-        """Divide by a number of processes."""
-        return Range(self.low // max(count, 1), self.high // max(count, 1))
-
-    def __str__(self) -> str:
-        return span(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -42,6 +28,8 @@ class Advice:
     """What to change."""
     saving: Range | None = None
     """What that would save; None where it is not about time, or cannot be said."""
+    touched: Range | None = None
+    """The time that it is about; None where it is not about time."""
 
 
 # What strace takes for a call, at most, on the machines where it was measured.

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.measures.costs import SUSPENDING
-from tracefast.quantities import percent, plural
+from tracefast.quantities import Range, percent, plural
 
 _LEAST_SHARE: Final = 0.01
 _LEAST_NS: Final = 500_000
@@ -32,4 +32,5 @@ def error_pipe(case: Case) -> Advice | None:
         f" {case.time('exec_p50_ns')} in it, so do not add this to the time in execve",
         "Shorten what it waits for: after vfork or posix_spawn the child has nothing to tear down,"
         " and the parent does not wait here.",
+        touched=total,
     )

@@ -4,8 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.quantities import plural
+from tracefast.analysis.forks.advice.case import Advice, Case
+from tracefast.quantities import Range, plural
 
 _LEAST_ROUNDS: Final = 2
 _LEAST_WORKERS: Final = 2
@@ -37,6 +37,7 @@ def fork_per_epoch(case: Case) -> Advice | None:
         " persistent_workers=True).",
         # All but the first round would save it.
         Range(calls.low - calls.low // len(best), calls.high - calls.high // len(best)),
+        touched=calls,
     )
 
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.quantities import plural
+from tracefast.analysis.forks.advice.case import Advice, Case
+from tracefast.quantities import Range, plural
 
 _LEAST: Final = 100
 # Longer ones are not small pieces of work.
@@ -33,6 +33,7 @@ def many_processes(case: Case) -> Advice | None:
         ", ".join(parts),
         f"Give one process many pieces of work (several files per {name}, or a lasting pool), or"
         " use a library within the process, if there is one.",
+        touched=begun or case.price,
     )
 
 

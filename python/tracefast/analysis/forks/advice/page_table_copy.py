@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.advice.causes import cause_of_fork
 from tracefast.analysis.forks.measures.costs import VFORK_NS
-from tracefast.quantities import duration, memory, percent, plural
+from tracefast.quantities import Range, duration, memory, percent, plural
 
 _SOON_NS: Final = 5_000_000
 _LEAST_SHARE: Final = 0.05
@@ -40,6 +40,7 @@ def page_table_copy(case: Case) -> Advice | None:
         _evidence(case, price),
         cause.remedy,
         saving,
+        touched=price,
     )
 
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.quantities import plural
+from tracefast.analysis.forks.advice.case import Advice, Case
+from tracefast.quantities import Range, plural
 
 _LEAST_EACH: Final = 2
 _LEAST: Final = 20
@@ -19,13 +19,15 @@ def path_probes(case: Case) -> Advice | None:
     took = case.sum("exec_failed_ns")
     # Each of them is a call at which the tracer stops the child.
     low = max(took - total * case.stop_ns, 0)
+    failed = Range(low, took)
     where = f"it is {image}" if image is not None else "it was not found at all"
     return Advice(
         "path-probes",
         f"Each time {name} is started, it is first looked for in folders that do not hold it.",
         f"{plural(total, 'execve')} failed, {each} for each process (median),"
-        f" which took {Range(low, took)}; first at {case.first('exec_failed')}; {where}",
+        f" which took {failed}; first at {case.first('exec_failed')}; {where}",
         "Give the whole path"
         + (f", {image}," if image is not None else "")
         + " or put its folder first in PATH; in Python, shutil.which finds it once.",
+        touched=failed,
     )

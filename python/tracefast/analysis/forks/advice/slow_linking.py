@@ -43,4 +43,5 @@ def slow_linking(case: Case) -> Advice | None:
         f" most); median of {plural(calls, 'call')}, {plural(libraries, 'library', 'libraries')}"
         f" mapped, {plural(misses, 'file')} looked for but not found",
         remedy + " Or start it less often.",
+        touched=linking,
     )
