@@ -12,14 +12,16 @@ _TYPES: Final[dict[str, pl.DataType]] = {
     "Float64": pl.Float64(),
     "Int32": pl.Int32(),
     "Int64": pl.Int64(),
-    # The only one so far: a probe on a function of the kernel.
-    "List(Struct)": pl.List(
-        pl.Struct(dict.fromkeys(("name", "probe", "tells", "since", "until"), pl.String))
-    ),
     "List(String)": pl.List(pl.String),
+    "List(UInt64)": pl.List(pl.UInt64),
     "String": pl.String(),
     "UInt32": pl.UInt32(),
     "UInt64": pl.UInt64(),
+}
+# Lists of structs, by column: what their fields are.
+_STRUCTS: Final[dict[str, pl.Struct]] = {
+    "functions": pl.Struct(dict.fromkeys(("name", "probe", "tells", "since", "until"), pl.String)),
+    "numbers": pl.Struct({"name": pl.String, "value": pl.Float64}),
 }
 
 
@@ -36,4 +38,10 @@ def declared_schema(table: str) -> pl.Schema:
     >>> declared_schema("blocks")["latency_p50_ns"]
     Int64
     """
-    return pl.Schema({name: _TYPES[group.type] for group in TABLES[table] for name in group.names})
+    return pl.Schema(
+        {
+            name: pl.List(_STRUCTS[name]) if group.type == "List(Struct)" else _TYPES[group.type]
+            for group in TABLES[table]
+            for name in group.names
+        }
+    )
