@@ -13,6 +13,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
 `syscalls`, `errors`, `events`, `fields`, `hooks`
     Which calls took the time; which failed; which events there are; the typed fields of one event;
     where the kernel lets one watch each call.
+`insights`
+    What is worth a change, in the program or in how it was recorded: finding, evidence, advice.
 `waits`, `stuck`, `wait_graph`
     Who waited for whom, and how long; who can never go on, and what proves it.
 `workers`, `pools`, `batches`
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.forks.summary import fork_advice, fork_summary
     from tracefast.analysis.forks.table import forks
     from tracefast.analysis.hooks.table import hooks
+    from tracefast.analysis.insights.table import insights
     from tracefast.analysis.memory import memory
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
@@ -109,6 +112,7 @@ __all__ = [
     "fork_summary",
     "forks",
     "hooks",
+    "insights",
     "mark",
     "memory",
     "page_cache",
@@ -154,6 +158,7 @@ _LAZY = {
     "fork_summary": "tracefast.analysis.forks.summary",
     "forks": "tracefast.analysis.forks.table",
     "hooks": "tracefast.analysis.hooks.table",
+    "insights": "tracefast.analysis.insights.table",
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse": "tracefast.reading",

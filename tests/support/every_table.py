@@ -31,6 +31,7 @@ TABLES = {
     "fork_summary": lambda events: tf.fork_summary(events, threads=True),
     "fork_advice": tf.fork_advice,
     "hooks": tf.hooks,
+    "insights": tf.insights,
     "events": tf.events,
     "fields": lambda events: tf.fields(events, "block_rq_issue"),
     "page_cache": tf.page_cache,

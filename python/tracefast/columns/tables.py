@@ -11,6 +11,7 @@ from tracefast.columns import (
     events,
     files,
     hooks,
+    insights,
     page_cache,
     processes,
     syscalls,
@@ -54,6 +55,7 @@ TABLES: Final[dict[str, Groups]] = {
     "hooks": hooks.COLUMNS,
     "diff": diff.COLUMNS,
     "check": check.COLUMNS,
+    "insights": insights.COLUMNS,
 }
 
 

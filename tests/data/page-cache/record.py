@@ -1,4 +1,4 @@
-"""Record the logs in this folder again: `python3 record.py` as root, with e2fsprogs and zstd.
+"""Record the logs in this folder: `python3 record.py [NAME…]` as root, with e2fsprogs and zstd.
 
 The files lie in a file system of their own, on a loop device whose blocks are in memory: nobody
 else uses it, so that events of its device are those of the programs here. The tracing instance is
@@ -12,6 +12,7 @@ import mmap
 import os
 import random
 import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -153,7 +154,17 @@ def streams() -> None:
     os.fsync(out)
 
 
-RUNS = (seq, rand, mmapseq, mmaprand, warm, odd, streams)
+def pairs() -> None:
+    """Read two pages in order at each of sixty places."""
+    file = opened()
+    for place in range(60):
+        for page in range(2):
+            os.pread(file, PAGE, (place << 19) + page * PAGE)
+
+
+RUNS = (seq, rand, mmapseq, mmaprand, warm, odd, streams, pairs)
+# All, if none is named.
+WANTED = set(sys.argv[1:])
 
 
 def make_files() -> None:
@@ -208,6 +219,8 @@ def main() -> None:
                     put(one.with_name("filter"), f"s_dev == {number}")
                     put(one.with_name("enable"), 1)
         for act in RUNS:
+            if WANTED and act.__name__ not in WANTED:
+                continue
             cold(DATA)
             put(trace / "trace", "")
             put(trace / "tracing_on", 1)

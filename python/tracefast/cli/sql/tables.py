@@ -22,6 +22,7 @@ ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {
     "flow": tracefast.flow,
     "roles": tracefast.roles,
     "phases": tracefast.phases,
+    "insights": tracefast.insights,
     "waits": tracefast.waits,
     "stuck": tracefast.stuck,
     "wait_graph": tracefast.wait_graph,

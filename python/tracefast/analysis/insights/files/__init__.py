@@ -1,0 +1,1 @@
+"""Rules about how files are used."""

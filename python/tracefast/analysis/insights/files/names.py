@@ -1,0 +1,260 @@
+"""How files are looked up: open-close-churn, failed-opens, repeated-stats, directory-scans."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast.analysis.insights.files.data import calls_on, of_files, path_of, total
+from tracefast.analysis.insights.finding import Calls, Finding, Rule, Threshold
+from tracefast.analysis.insights.log import CLOSES, LISTS, LOOKS, OPENS, READS, WRITES, Log
+from tracefast.quantities import percent, plural
+
+REOPENED: Final = Threshold("opens of a file, for each process", 20, "", "a loop, not a start")
+MISSED: Final = Threshold(
+    "opens that failed", 50, "", "the linker and an interpreter fail at about as many"
+)
+MISSED_SHARE: Final = Threshold("share of the opens", 0.3, "share", "most searches find something")
+LOOKED_AT: Final = Threshold(
+    "looks at one path, for each process", 50, "", "a loop that waits or checks before each use"
+)
+LISTED: Final = Threshold("opens of a folder, for each process", 10, "", "its content is known")
+METADATA: Final = Threshold("calls on names and descriptors", 1000, "", "fewer are a start")
+METADATA_SHARE: Final = Threshold(
+    "share of the time in them", 0.2, "share", "a run that does something else has less"
+)
+BY_DATA: Final = Threshold(
+    "their time by that of reads and writes", 3, "", "below, they come with the data"
+)
+_CHANGES: Final = (
+    *("unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir"),
+    *("chmod", "fchmodat", "chown", "fchownat", "utimensat", "link", "linkat", "symlink"),
+)
+_ERRORS: Final = ("ENOENT", "ENOTDIR", "EACCES")
+
+
+def open_close_churn(log: Log) -> Iterator[Finding]:
+    """Find files that a process opens and closes again and again."""
+    files = log.data_files.filter(
+        pl.col("opens") >= REOPENED.value * pl.col("processes").clip(1)
+    ).sort("opens", descending=True)
+    if files.is_empty():
+        return
+    opens = total(files, "opens")
+    _, _, time = log.spent(OPENS | CLOSES | LOOKS, files["file"])
+    weight = log.weight(time)
+    if weight is None:
+        return
+    first = files.row(0, named=True)
+    yield Finding(
+        weight=weight,
+        evidence=f"{of_files(files)} {'was' if files.height == 1 else 'were'} opened {opens:,}"
+        f" times, {first['path']} alone {first['opens']:,} times by"
+        f" {plural(first['processes'], 'process', 'processes')}; opening, looking and closing took"
+        f" {time}",
+        numbers={"files": files.height, "opens": opens},
+        object=path_of(files),
+        calls=calls_on(files, OPENS),
+        saving=time,
+        advice=OPEN_CLOSE_CHURN.advice,
+    )
+
+
+OPEN_CLOSE_CHURN: Final = Rule(
+    code="open-close-churn",
+    title="The same files are opened and closed again and again.",
+    looks_for="Files of data that one process opens twenty times or more.",
+    advice="Open it once and keep the descriptor; read with pread where several threads use it.",
+    find=open_close_churn,
+    thresholds=(REOPENED,),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def failed_opens(log: Log) -> Iterator[Finding]:
+    """Find names that are looked for in one folder after another."""
+    missed = log.files.filter(pl.col("opens_failed") > 0, pl.col("path").is_not_null()).sort(
+        "opens_failed", "path", descending=[True, False]
+    )
+    failed = total(missed, "opens_failed")
+    opens = log.calls.filter(pl.col("name").is_in(sorted(OPENS)))
+    calls = int(opens["calls"].sum())
+    if failed < MISSED.value or failed < MISSED_SHARE.value * calls:
+        return
+    time = log.time(int(opens["error_ns"].sum()), int(opens["errors"].sum()), OPENS)
+    weight = log.weight(time)
+    if weight is None:
+        return
+    parts = pl.col("path").str.extract_groups(r"^(.*/)?([^/]*)$")
+    names = (
+        missed.select(
+            "path",
+            "opens_failed",
+            parts.struct.field("1").alias("folder"),
+            parts.struct.field("2").alias("name"),
+        )
+        .group_by("name")
+        .agg(
+            pl.col("opens_failed").sum(),
+            pl.col("folder").n_unique().alias("folders"),
+            pl.col("path").sort_by("opens_failed", descending=True).first(),
+        )
+        .sort("opens_failed", "name", descending=[True, False])
+    )
+    first = names.row(0, named=True)
+    yield Finding(
+        weight=weight,
+        evidence=f"{failed:,} of {plural(calls, 'open')} failed ({percent(failed / calls)}), which"
+        f" took {time}; {first['name']} was looked for {first['opens_failed']:,} times in"
+        f" {plural(first['folders'], 'folder')}",
+        numbers={"opens": calls, "failed": failed, "names": names.height},
+        object=first["path"],
+        calls=Calls(names=OPENS, paths=missed["path"].to_list(), errno=_ERRORS),
+        saving=time,
+        advice=FAILED_OPENS.advice,
+    )
+
+
+FAILED_OPENS: Final = Rule(
+    code="failed-opens",
+    title="Files are looked for where they are not.",
+    looks_for="Opens that fail, many and a good part of all: search paths of libraries, modules,"
+    " headers, locales.",
+    advice="Shorten the search path, its hits first: LD_LIBRARY_PATH and run paths, PYTHONPATH and"
+    " sys.path, -I of compilers; LC_ALL=C needs no locales; remember what was not found.",
+    find=failed_opens,
+    thresholds=(MISSED, MISSED_SHARE),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def repeated_stats(log: Log) -> Iterator[Finding]:
+    """Find paths that a process looks at again and again."""
+    paths = log.files.filter(
+        pl.col("stats") >= LOOKED_AT.value * pl.col("processes").clip(1),
+        pl.col("type").is_null() | pl.col("type").is_in(["regular", "directory", "unknown"]),
+        # fstat of what is opened again and again is a part of `open_close_churn`.
+        pl.col("stats") > 2 * pl.col("opens"),
+        pl.col("path").is_not_null(),
+    ).sort("stats", descending=True)
+    if paths.is_empty():
+        return
+    looks = total(paths, "stats")
+    rows = log.syscalls.filter(pl.col("name").is_in(sorted(LOOKS)))
+    per_call = int(rows["total_ns"].sum()) / max(int(rows["calls"].sum()), 1)
+    time = log.time(int(per_call * looks), looks, LOOKS)
+    weight = log.weight(time)
+    if weight is None:
+        return
+    first = paths.row(0, named=True)
+    yield Finding(
+        weight=weight,
+        evidence=f"{looks:,} looks at {plural(paths.height, 'path')} took {time};"
+        f" {first['path']} alone {first['stats']:,} times",
+        numbers={"paths": paths.height, "looks": looks},
+        object=first["path"],
+        calls=Calls(names=LOOKS, paths=paths["path"].to_list()),
+        saving=time,
+        advice=REPEATED_STATS.advice,
+    )
+
+
+REPEATED_STATS: Final = Rule(
+    code="repeated-stats",
+    title="The same paths are looked at again and again.",
+    looks_for="Paths that a process looks at fifty times or more by stat, access, readlink and the"
+    " like. In a loop that waits for a file, inotify would tell; Python looks at each folder of"
+    " sys.path for each import.",
+    advice="Remember the answer; wait with inotify; open and handle the error instead of asking"
+    " first; for Python, fewer entries in sys.path, or a zip.",
+    find=repeated_stats,
+    thresholds=(LOOKED_AT,),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def directory_scans(log: Log) -> Iterator[Finding]:
+    """Find folders that a process lists again and again."""
+    folders = log.files.filter(
+        pl.col("type") == "directory",
+        pl.col("opens") >= LISTED.value * pl.col("processes").clip(1),
+    )
+    lists = log.calls.filter(pl.col("name").is_in(sorted(LISTS))).select("file", "calls")
+    folders = folders.join(
+        lists.group_by("file").agg(pl.col("calls").sum().alias("lists")), on="file"
+    ).filter(pl.col("lists") >= pl.col("opens"))
+    if folders.is_empty():
+        return
+    folders = folders.sort("lists", descending=True)
+    calls, _, time = log.spent(LISTS | OPENS | CLOSES, folders["file"])
+    weight = log.weight(time)
+    if weight is None:
+        return
+    first = folders.row(0, named=True)
+    yield Finding(
+        weight=weight,
+        evidence=f"{plural(folders.height, 'folder')} listed {total(folders, 'opens'):,} times, in"
+        f" {plural(calls, 'call')} and {time}; {first['path']} alone {first['opens']:,} times",
+        numbers={"folders": folders.height, "scans": total(folders, "opens"), "calls": calls},
+        object=path_of(folders),
+        calls=calls_on(folders, LISTS),
+        saving=time,
+        advice=DIRECTORY_SCANS.advice,
+    )
+
+
+DIRECTORY_SCANS: Final = Rule(
+    code="directory-scans",
+    title="The same folders are listed again and again.",
+    looks_for="Folders that one process opens and lists ten times or more.",
+    advice="List it once and keep the names; inotify tells what changes; to look for one name, open"
+    " or stat it.",
+    find=directory_scans,
+    thresholds=(LISTED,),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def metadata_bound(log: Log) -> Iterator[Finding]:
+    """Find programs that spend their time on names and descriptors instead of data."""
+    names = OPENS | LOOKS | LISTS | CLOSES | set(_CHANGES)
+    rows = log.syscalls.filter(pl.col("name").is_in(sorted(names)))
+    calls, total_ns = int(rows["calls"].sum()), int(rows["total_ns"].sum())
+    if calls < METADATA.value:
+        return
+    time = log.time(total_ns, calls, names)
+    data_names = READS | WRITES | set(_core.syscalls_that("transfers"))
+    data = log.syscalls.filter(pl.col("name").is_in(sorted(data_names)))
+    data_ns = int(data["total_ns"].sum()) - int(data["wait_ns"].fill_null(0).sum())
+    if time.high < METADATA_SHARE.value * log.wall_ns or total_ns < BY_DATA.value * data_ns:
+        return
+    weight = log.weight(time)
+    if weight is None:
+        return
+    by_name = rows.sort("total_ns", descending=True, nulls_last=True)
+    worst = by_name.row(0, named=True)
+    yield Finding(
+        weight=weight,
+        evidence=f"{plural(calls, 'call')} on names and descriptors took {time}"
+        f" ({percent(time.high / log.wall_ns)} of the log's time at most), reads and writes"
+        f" {log.time(data_ns, 0, data_names)}; most of it {worst['calls']:,} calls of"
+        f" {worst['name']}",
+        numbers={"calls": calls, "total_ns": total_ns, "data_ns": data_ns},
+        object=worst["name"],
+        calls=Calls(names=[worst["name"]]),
+        advice=METADATA_BOUND.advice,
+    )
+
+
+METADATA_BOUND: Final = Rule(
+    code="metadata-bound",
+    title="The time goes into names and descriptors, not into data.",
+    looks_for="Runs whose calls of open, stat, close, getdents, unlink and the like take far more"
+    " time than their reads and writes: many small files. On network file systems each of them is a"
+    " question to the server. Under strace most of that time may be strace's own.",
+    advice="Pack small files into larger ones (tar, WebDataset, HDF5, a database); keep what was"
+    " looked up; copy the data to a local disk.",
+    find=metadata_bound,
+    thresholds=(METADATA, METADATA_SHARE, BY_DATA),
+)

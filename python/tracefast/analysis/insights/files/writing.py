@@ -1,0 +1,181 @@
+"""How files are written: small-writes, sync-per-write, unaligned-direct, written-never-read."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.insights.files.data import calls_on, of_files, part_of, path_of, took, total
+from tracefast.analysis.insights.finding import Calls, Finding, Rule, Severity, Threshold, Weight
+from tracefast.analysis.insights.log import READS, SYNCS, WRITES, Log
+from tracefast.quantities import Range, plural, size
+
+SMALL: Final = Threshold("bytes of a write, median and mean", 4096, "B", "a page")
+MANY: Final = Threshold("writes to a file", 100, "", "fewer take about as long as opening it")
+SYNCED: Final = Threshold("calls of fsync and the like on a file", 5, "", "fewer are checkpoints")
+WRITES_PER_SYNC: Final = Threshold(
+    "writes for each of them, at most", 2, "", "with more, each makes a group of writes safe"
+)
+REFUSED: Final = Threshold("reads and writes that fail with EINVAL", 1, "", "none should")
+# What programs write that write in large parts.
+_LARGE: Final = 65_536
+
+
+def small_writes(log: Log) -> Iterator[Finding]:
+    """Find files that are written in order, in parts that are smaller than a page."""
+    files = log.data_files.filter(
+        pl.col("writes") >= MANY.value,
+        pl.col("write_size_median") < SMALL.value,
+        pl.col("write_bytes") < SMALL.value * pl.col("writes"),
+    ).sort("writes", descending=True)
+    if files.is_empty():
+        return
+    writes, moved = total(files, "writes"), total(files, "write_bytes")
+    time = log.time(total(files, "write_ns"), writes, WRITES)
+    weight = log.weight(time, moved)
+    if weight is None:
+        return
+    needed = files.height + moved // _LARGE
+    left = max(writes - needed, 0) / writes
+    yield Finding(
+        weight=weight,
+        evidence=f"{plural(writes, 'write')} to {of_files(files)} gave {size(moved)},"
+        f" {size(moved // writes)} each{took(time)}",
+        numbers={"files": files.height, "writes": writes, "bytes": moved, "needed_writes": needed},
+        object=path_of(files),
+        calls=calls_on(files, WRITES),
+        saving=part_of(time, left),
+        advice=SMALL_WRITES.advice,
+    )
+
+
+SMALL_WRITES: Final = Rule(
+    code="small-writes",
+    title="Files are written in parts smaller than a page.",
+    looks_for="Files with many writes whose median is below a page. Each call costs the same,"
+    " however little it moves.",
+    advice="Collect what is written: a buffer of 64 KiB (setvbuf, BufWriter, io.BufferedWriter), no"
+    " flush after each line, or writev for several parts.",
+    find=small_writes,
+    thresholds=(MANY, SMALL),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def sync_per_write(log: Log) -> Iterator[Finding]:
+    """Find files that are made safe on the disk after each write or two."""
+    syncs = (
+        log.calls.filter(pl.col("name").is_in(sorted(SYNCS)), pl.col("file").is_not_null())
+        .group_by("file")
+        .agg(pl.col("calls").sum().alias("syncs"), pl.col("dur_ns").sum().alias("sync_ns"))
+    )
+    files = (
+        log.data_files.join(syncs, on="file")
+        .filter(
+            pl.col("syncs") >= SYNCED.value,
+            pl.col("writes") > 0,
+            pl.col("writes") <= WRITES_PER_SYNC.value * pl.col("syncs"),
+        )
+        .sort("sync_ns", descending=True)
+    )
+    if files.is_empty():
+        return
+    calls, writes = total(files, "syncs"), total(files, "writes")
+    time = log.time(total(files, "sync_ns"), calls, SYNCS)
+    weight = log.weight(time)
+    if weight is None:
+        return
+    yield Finding(
+        weight=weight,
+        evidence=f"{plural(calls, 'call')} of fsync or its like for {plural(writes, 'write')} to"
+        f" {of_files(files)} took {time}, {time.per(calls)} each",
+        numbers={"files": files.height, "syncs": calls, "writes": writes},
+        object=path_of(files),
+        calls=calls_on(files, SYNCS),
+        # One at the end is left of each file.
+        saving=Range(
+            time.low - time.low * files.height // calls,
+            time.high - time.high * files.height // calls,
+        ),
+        advice=SYNC_PER_WRITE.advice,
+    )
+
+
+SYNC_PER_WRITE: Final = Rule(
+    code="sync-per-write",
+    title="Each write is followed by a wait for the disk.",
+    looks_for="Files with a call of fsync, fdatasync, sync_file_range or msync for each write or"
+    " two. Each waits until the disk has the data.",
+    advice="Write a group of records, and sync once for all (a transaction, a group commit); if the"
+    " file can be made again, sync once at the end, or write it under another name and rename it.",
+    find=sync_per_write,
+    thresholds=(SYNCED, WRITES_PER_SYNC),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def unaligned_direct(log: Log) -> Iterator[Finding]:
+    """Find direct reads and writes that the file system refuses, as they are not aligned."""
+    refused = log.refused_direct
+    if refused.is_empty():
+        return
+    number = int(refused["calls"].sum())
+    yield Finding(
+        # The call moved nothing: what it costs is not its time.
+        weight=Weight(Severity.MEDIUM, 0.0),
+        evidence=f"{plural(number, 'read or write', 'reads and writes')} of"
+        f" {plural(refused['file'].n_unique(), 'file')} opened with O_DIRECT failed with EINVAL",
+        numbers={"files": refused["file"].n_unique(), "calls": number},
+        object=refused["path"][0],
+        calls=Calls(names=READS | WRITES, files=refused["file"].to_list(), errno=["EINVAL"]),
+        advice=UNALIGNED_DIRECT.advice,
+    )
+
+
+UNALIGNED_DIRECT: Final = Rule(
+    code="unaligned-direct",
+    title="Direct reads or writes are refused: they are not aligned.",
+    looks_for="Reads and writes that fail with EINVAL, on a file that was opened with O_DIRECT:"
+    " address, length or position are no multiple of the device's block (open(2), NOTES). It is"
+    " medium, as what the program does then is not in the log.",
+    advice="Align all three to the block (statx, stx_dio_offset_align): posix_memalign or mmap for"
+    " the buffer, whole blocks for length and position; read the last part without O_DIRECT.",
+    find=unaligned_direct,
+    thresholds=(REFUSED,),
+    tables=frozenset({"files"}),
+)
+
+
+def written_never_read(log: Log) -> Iterator[Finding]:
+    """Find files that are written, and removed before anybody reads them."""
+    files = log.data_files.filter(
+        pl.col("role") == "scratch", pl.col("reads") == 0, pl.col("mmaps") == 0
+    ).sort("write_bytes", descending=True)
+    if files.is_empty():
+        return
+    writes, moved = total(files, "writes"), total(files, "write_bytes")
+    time = log.time(total(files, "write_ns"), writes, WRITES)
+    weight = log.weight(time, moved)
+    if weight is None:
+        return
+    yield Finding(
+        weight=weight,
+        evidence=f"{size(moved)} in {plural(writes, 'write')} to {of_files(files)}, which"
+        f" {'was' if files.height == 1 else 'were'} removed and never read{took(time)}",
+        numbers={"files": files.height, "writes": writes, "bytes": moved},
+        object=path_of(files),
+        calls=calls_on(files, WRITES),
+        saving=part_of(time, 1),
+        advice=WRITTEN_NEVER_READ.advice,
+    )
+
+
+WRITTEN_NEVER_READ: Final = Rule(
+    code="written-never-read",
+    title="Files are written, and removed without having been read.",
+    looks_for="Files with the role scratch of tracefast flow --roles that nobody read or mapped.",
+    advice="Do not write it; or keep it in memory (memfd_create, O_TMPFILE on tmpfs) if only its"
+    " existence or length is asked for.",
+    find=written_never_read,
+    tables=frozenset({"files", "roles"}),
+)

@@ -1,0 +1,215 @@
+"""The tables of a single log, and what rules ask about it."""
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast.analysis.forks.advice.case import STOP_NS, Advice, Case
+from tracefast.analysis.insights.finding import Severity, Weight
+from tracefast.analysis.insights.tables import Tables
+from tracefast.analysis.insights.weights import weight
+from tracefast.quantities import Range
+
+READS: Final = frozenset(_core.syscalls_that("reads"))
+WRITES: Final = frozenset(_core.syscalls_that("writes"))
+OPENS: Final = frozenset(_core.syscalls_that("opens")) - {"memfd_create", "mq_open"}
+LOOKS: Final = frozenset(_core.syscalls_that("looks"))
+SEEKS: Final = frozenset(_core.syscalls_that("seeks"))
+LISTS: Final = frozenset(_core.syscalls_that("lists"))
+SYNCS: Final = frozenset(_core.syscalls_that("syncs"))
+CLOSES: Final = frozenset(_core.syscalls_that("closes"))
+_OF_SYSTEM: Final = ("program", "library", "configuration")
+# Calls whose distance is measured: more take longer, and say the same.
+_SAMPLE: Final = 100_000
+# What is no file on a disk.
+_KERNEL: Final = ("/proc/", "/sys/", "/dev/")
+
+
+class Log:
+    """One log.
+
+    Parameters
+    ----------
+    tables
+        The tables of all logs.
+    source
+        Which log.
+    """
+
+    def __init__(self, tables: Tables, source: str) -> None:
+        self.tables: Final = tables
+        self.source: Final = source
+
+    def _own(self, table: pl.DataFrame) -> pl.DataFrame:
+        return table.filter(pl.col("source") == self.source)
+
+    @cached_property
+    def kinds(self) -> pl.DataFrame:
+        """Its rows by kind."""
+        return self._own(self.tables.kinds)
+
+    @cached_property
+    def syscalls(self) -> pl.DataFrame:
+        """Its rows of `tracefast.syscalls`."""
+        return self._own(self.tables.table("syscalls"))
+
+    @cached_property
+    def files(self) -> pl.DataFrame:
+        """Its rows of `tracefast.files`, each with its role."""
+        roles = self._own(self.tables.table("roles")).select("path", "role", "removed")
+        return self._own(self.tables.table("files")).join(
+            roles.unique("path"), on="path", how="left", maintain_order="left"
+        )
+
+    @cached_property
+    def read_files(self) -> pl.DataFrame:
+        """Its files that hold data or modules: what programs read themselves."""
+        path = pl.col("path").fill_null("")
+        made_up = pl.any_horizontal(path.str.starts_with(folder) for folder in _KERNEL)
+        return self.files.filter(
+            pl.col("file").is_not_null(),
+            pl.col("type").is_in(["regular", "unknown"]).fill_null(value=True),
+            ~pl.col("role").is_in(_OF_SYSTEM).fill_null(value=False),
+            ~made_up,
+        )
+
+    @cached_property
+    def data_files(self) -> pl.DataFrame:
+        """Its files that hold data: no code, no configuration, nothing that the kernel makes up."""
+        return self.read_files.filter(pl.col("role").ne_missing("module"))
+
+    @cached_property
+    def calls(self) -> pl.DataFrame:
+        """Its calls by name and file."""
+        return self._own(self.tables.calls)
+
+    @cached_property
+    def polls(self) -> pl.DataFrame:
+        """Its threads that ask and get nothing."""
+        return self._own(self.tables.polls)
+
+    @cached_property
+    def refused_direct(self) -> pl.DataFrame:
+        """Its files that were opened with O_DIRECT, and refused reads or writes: how many."""
+        return self._own(self.tables.refused_direct)
+
+    @cached_property
+    def page_cache(self) -> pl.DataFrame:
+        """Its rows of `tracefast.page_cache`; none if it has no events of ftrace."""
+        if "event" not in self.kinds["kind"]:
+            return pl.DataFrame()
+        return self._own(self.tables.page_cache)
+
+    @cached_property
+    def waits(self) -> pl.DataFrame:
+        """Its rows of `tracefast.waits`, with details."""
+        return self._own(self.tables.table("waits"))
+
+    @cached_property
+    def workers(self) -> pl.DataFrame:
+        """Its rows of `tracefast.workers`, with details."""
+        return self._own(self.tables.table("workers"))
+
+    @cached_property
+    def fork_advice(self) -> list[tuple[Case, Advice]]:
+        """What the rules of advice say about its started processes."""
+        found = self.tables.forks
+        return [
+            (case, each)
+            for case, said in zip(found.cases, found.advice, strict=True)
+            if case.text("source") == self.source
+            for each in said
+        ]
+
+    @cached_property
+    def wall_ns(self) -> int:
+        """How long it is, from its first event to the end of the last call; 0 without times."""
+        times = self.kinds.select((pl.col("last").max() - pl.col("first").min()).cast(pl.Int64))
+        spans = self.syscalls["span_ns"].drop_nulls().top_k(1)
+        return max(int(spans.sum()), int(times.item() or 0))
+
+    @cached_property
+    def from_strace(self) -> bool:
+        """Whether strace made it, which stops tasks at each call: ftrace has a processor."""
+        return not self.kinds["on_cpu"].any()
+
+    @property
+    def stop_ns(self) -> int:
+        """What the tracer may take for each call."""
+        return STOP_NS if self.from_strace else 0
+
+    @cached_property
+    def line_ns(self) -> int:
+        """What strace takes for a call at least: how soon the next one of a thread may follow.
+
+        The tenth percentile, at the start of the log; further apart, there is the program's work.
+        """
+        rows = (
+            self.tables.events.filter(
+                pl.col("source").cast(pl.String) == self.source,
+                pl.col("kind").cast(pl.String) == "syscall",
+            )
+            .select("task", pl.col("ts").cast(pl.Int64))
+            .drop_nulls()
+            .head(_SAMPLE)
+            .collect()
+        )
+        apart = rows.sort("task", "ts").select(pl.col("ts").diff().over("task")).drop_nulls()
+        return int(apart["ts"].quantile(0.1, "lower") or 0)
+
+    @cached_property
+    def file_bytes(self) -> int:
+        """Bytes moved to and from files."""
+        kept = self.files.filter(
+            pl.col("type").is_in(["regular", "unknown", "block"]).fill_null(value=True)
+        )
+        return int(kept["read_bytes"].sum()) + int(kept["write_bytes"].sum())
+
+    def time(self, total_ns: int, calls: int, names: Collection[str]) -> Range:
+        """Give the part of the log's time that some calls took, at least and at most.
+
+        Calls of several tasks overlap: as much as all calls of these names do on average.
+
+        Parameters
+        ----------
+        total_ns
+            The sum of their durations.
+        calls
+            How many they are: the tracer may have taken `stop_ns` for each.
+        names
+            Their names.
+        """
+        rows = self.syscalls.filter(pl.col("name").is_in(list(names)))
+        total, wall = int(rows["total_ns"].sum()), int(rows["wall_ns"].sum())
+        apart = min(wall / total, 1.0) if total else 1.0
+        low = max(total_ns - calls * self.stop_ns, 0)
+        return Range(int(low * apart), int(total_ns * apart))
+
+    def spent(
+        self, names: Collection[str], files: pl.Series | None = None
+    ) -> tuple[int, int, Range]:
+        """Count calls by their names: how many, how many failed, and their time.
+
+        Parameters
+        ----------
+        names
+            Names of the calls.
+        files
+            Identities of files that they are on; None for all.
+        """
+        rows = self.calls.filter(pl.col("name").is_in(list(names)))
+        if files is not None:
+            rows = rows.join(files.to_frame("file"), on="file", how="semi")
+        calls, errors = int(rows["calls"].sum()), int(rows["errors"].sum())
+        return calls, errors, self.time(int(rows["dur_ns"].sum()), calls, names)
+
+    def weight(
+        self, time: Range | None = None, data: int = 0, most: Severity = Severity.HIGH
+    ) -> Weight | None:
+        """Say how much something matters in this log; None if it is too little."""
+        return weight(
+            time=time, wall_ns=self.wall_ns, data=data, data_total=self.file_bytes, most=most
+        )

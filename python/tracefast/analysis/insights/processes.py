@@ -1,0 +1,139 @@
+"""Rules about started processes: those of `tracefast.fork_advice`, under their own names."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.forks.advice.case import Advice, Case
+from tracefast.analysis.insights.finding import Finding, Rule, Severity, Weight
+from tracefast.analysis.insights.lines import MOST
+from tracefast.analysis.insights.log import Log
+from tracefast.quantities import Range
+
+_PAGE: Final = "docs/forks.md#the-advice"
+# Which of the started processes a rule is about, where these are not all of a group.
+_ABOUT: Final = {
+    "fork-with-threads": pl.col("parent_tasks") > 1,
+    "path-probes": pl.col("exec_failed") > 0,
+    "re-imports": pl.col("child_modules") > 0,
+}
+
+
+def _finds(code: str) -> Callable[[Log], Iterator[Finding]]:
+    def find(log: Log) -> Iterator[Finding]:
+        for case, advice in log.fork_advice:
+            if advice.code == code:
+                weight = _weight(log, case, advice)
+                if weight is not None:
+                    yield _finding(log, case, advice, weight)
+
+    return find
+
+
+def _weight(log: Log, case: Case, advice: Advice) -> Weight | None:
+    if advice.touched is None or not log.wall_ns:
+        # It is a danger, and no loss of time; or the log has no times.
+        return Weight(Severity.MEDIUM if advice.touched is None else Severity.LOW, 0.0)
+    return log.weight(_of_log(log, case, advice.touched))
+
+
+def _of_log(log: Log, case: Case, time: Range) -> Range:
+    """Give the part of the log's time: processes that are started at once share it."""
+    tax = case.number("tax_ns")
+    apart = min(case.share("wall_share") * log.wall_ns / tax, 1.0) if tax else 1.0
+    return Range(int(time.low * apart), int(time.high * apart))
+
+
+def _finding(log: Log, case: Case, advice: Advice, weight: Weight) -> Finding:
+    about = case.rows.filter(_ABOUT.get(advice.code, pl.lit(value=True)))
+    parent, image = case.text("parent_image"), case.text("image")
+    numbers: dict[str, float] = {"processes": case.count}
+    if advice.touched is not None:
+        numbers |= {"touched_low_ns": advice.touched.low, "touched_high_ns": advice.touched.high}
+    return Finding(
+        weight=weight,
+        title=advice.what,
+        evidence=advice.evidence,
+        numbers=numbers,
+        object=parent if image is None else f"{parent or '?'} \N{RIGHTWARDS ARROW} {image}",
+        lines=about["line"].drop_nulls().head(MOST).to_list(),
+        saving=advice.saving and _of_log(log, case, advice.saving),
+        advice=advice.remedy,
+    )
+
+
+def _rule(code: str, title: str, looks_for: str, advice: str) -> Rule:
+    return Rule(
+        code=code,
+        title=title,
+        looks_for=looks_for,
+        advice=advice,
+        find=_finds(code),
+        tables=frozenset({"forks"}),
+        page=_PAGE,
+    )
+
+
+RULES: Final = (
+    _rule(
+        "page-table-copy",
+        "Each fork copies the page tables of a large parent, for a child that executes another"
+        " program at once.",
+        "Children of fork that execute a program within 5 ms (median), at more than 5 % of the"
+        " log's time, 0.4 ms or more in each call, from a parent of 32 MiB or more. The kernel"
+        " copies the page tables for fork, and the child's execve tears them down; vfork and"
+        " posix_spawn do neither.",
+        "Start programs by posix_spawn or vfork (Python 3.10 and newer do, without preexec_fn=), or"
+        " from a small process that was started early.",
+    ),
+    _rule(
+        "error-pipe",
+        "The parent waits until the child has executed its program.",
+        "Parents that read a close-on-exec pipe after fork, 0.5 ms or more for each child and 1 %"
+        " of the log's time or more. The wait overlaps with what the child does until its execve.",
+        "Shorten what it waits for: after vfork or posix_spawn the parent does not wait there.",
+    ),
+    _rule(
+        "many-processes",
+        "A process is started for each small piece of work.",
+        "A hundred or more processes of one program, started by one program, that live for a second"
+        " or less (median). Until its own code runs, each is created, executed, linked.",
+        "Give one process many pieces of work, or use a library within the process.",
+    ),
+    _rule(
+        "fork-per-epoch",
+        "New workers are forked for each round of work.",
+        "A process of Python that forks workers, and as many again when all have ended.",
+        "Keep the workers: persistent_workers=True of PyTorch's DataLoader.",
+    ),
+    _rule(
+        "re-imports",
+        "Each worker imports the same modules again before it can start work.",
+        "Two or more workers of Python, started in one way, that each opened twenty or more"
+        " compiled modules (.pyc).",
+        "Use multiprocessing's forkserver with set_forkserver_preload, or import before the fork.",
+    ),
+    _rule(
+        "fork-with-threads",
+        "A process with several threads is forked.",
+        "Forks of a process that has other threads, whose children execute no program. What another"
+        " thread has locked at that moment stays locked in the child. It is medium, since it is a"
+        " danger and no loss of time; lock-at-fork is what comes of it.",
+        "Fork before threads are started, or use forkserver or spawn.",
+    ),
+    _rule(
+        "path-probes",
+        "A program is looked for in folders that do not hold it.",
+        "Children that fail in two or more calls of execve before the one that succeeds (median),"
+        " twenty in all.",
+        "Give the whole path, or put its folder first in PATH.",
+    ),
+    _rule(
+        "slow-linking",
+        "A program spends a long time finding and loading its libraries.",
+        "Two starts or more with 10 ms or more of dynamic linking each, and 5 % of the log's time;"
+        " or ten processes that look for ten or more files that do not exist.",
+        "Link to fewer libraries, shorten the run path, or start it less often.",
+    ),
+)

@@ -1,0 +1,202 @@
+"""Rules about the log itself: what it lacks, and what that makes of the other findings."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast.analysis.insights.files.data import total
+from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
+from tracefast.analysis.insights.log import Log
+from tracefast.quantities import Range, duration, percent, plural, size
+
+TIMED: Final = Threshold(
+    "share of the calls that have a duration", 0.5, "share", "the rest is not enough to sum up"
+)
+NAMELESS: Final = Threshold(
+    "share of the bytes on descriptors without a name", 0.2, "share", "as for high"
+)
+STEADY: Final = Threshold(
+    "share of the log's time that the tracer took at least", 0.5, "share", "more than the program"
+)
+FEW: Final = Threshold("calls that show its cost", 100, "", "fewer are a matter of chance")
+# As for `tracefast.forks`.
+_FARTHEST_NS: Final = 100_000
+COARSE: Final = Threshold("events that all have a whole second", 10, "", "fewer may do by chance")
+_FORKS: Final = frozenset(_core.syscalls_that("forks"))
+_LOW: Final = Weight(Severity.LOW, 0.0)
+_MEDIUM: Final = Weight(Severity.MEDIUM, 0.0)
+
+
+def no_durations(log: Log) -> Iterator[Finding]:
+    """Find logs that do not say how long calls took."""
+    calls, timed = total(log.syscalls, "calls"), total(log.syscalls, "timed")
+    if not calls or timed >= TIMED.value * calls:
+        return
+    yield Finding(
+        weight=_LOW,
+        evidence=f"{timed:,} of {plural(calls, 'call')} have a duration",
+        numbers={"calls": calls, "timed": timed},
+        advice=NO_DURATIONS.advice,
+    )
+
+
+NO_DURATIONS: Final = Rule(
+    code="no-durations",
+    title="The log does not say how long calls took.",
+    looks_for="Logs of which less than half of the calls have a duration. Nothing can be said"
+    " about time then, and severity is by bytes alone.",
+    advice="Record with strace -f -ttt -T -y.",
+    find=no_durations,
+    thresholds=(TIMED,),
+)
+
+
+def no_children(log: Log) -> Iterator[Finding]:
+    """Find logs that lack the processes which the traced one created."""
+    if log.kinds["has_tids"].any() or not log.from_strace:
+        return
+    rows = log.calls.filter(pl.col("name").is_in(sorted(_FORKS)))
+    made = total(rows, "calls") - total(rows, "errors")
+    if made <= 0:
+        return
+    lines = rows["line"].drop_nulls().sort().to_list()
+    yield Finding(
+        weight=_MEDIUM,
+        evidence=f"{plural(made, 'call')} created processes or threads, of which the log has none",
+        numbers={"created": made},
+        lines=lines[:1],
+        advice=NO_CHILDREN.advice,
+    )
+
+
+NO_CHILDREN: Final = Rule(
+    code="no-children",
+    title="The log lacks the processes and threads that were created.",
+    looks_for="Calls of fork, clone and the like in a log without thread ids. What the children"
+    " read and wait for is not in it.",
+    advice="Record with strace -f.",
+    find=no_children,
+)
+
+
+def no_names(log: Log) -> Iterator[Finding]:
+    """Find logs that do not say to which files descriptors lead."""
+    kept = log.files.filter(
+        pl.col("type").is_null() | pl.col("type").is_in(["regular", "unknown", "block"])
+    )
+    nameless = kept.filter(pl.col("path").is_null())
+    moved = total(kept, "read_bytes") + total(kept, "write_bytes")
+    hidden = total(nameless, "read_bytes") + total(nameless, "write_bytes")
+    # ftrace has no such option.
+    if not log.from_strace or hidden < NAMELESS.value * moved:
+        return
+    weight = log.weight(data=hidden, most=Severity.MEDIUM)
+    if weight is None:
+        return
+    yield Finding(
+        weight=weight,
+        evidence=f"{size(hidden)} of {size(moved)} ({percent(hidden / moved)}) were moved by"
+        f" {plural(nameless.height, 'descriptor')} whose file the log does not show",
+        numbers={"bytes": hidden, "all_bytes": moved, "descriptors": nameless.height},
+        advice=NO_NAMES.advice,
+    )
+
+
+NO_NAMES: Final = Rule(
+    code="no-names",
+    title="The log does not say which files were read and written.",
+    looks_for="Reads and writes on descriptors that were open before the log started, or whose"
+    " opening was not traced, for a fifth of the bytes or more.",
+    advice="Record with strace -y (or -yy), and from the start of the program.",
+    find=no_names,
+    thresholds=(NAMELESS,),
+    tables=frozenset({"files", "roles"}),
+)
+
+
+def lost_events(log: Log) -> Iterator[Finding]:
+    """Find logs in which the tracer lost events."""
+    lost = log.kinds.filter(pl.col("kind") == "lost")
+    if lost.is_empty():
+        return
+    yield Finding(
+        weight=_MEDIUM,
+        evidence=f"events are missing at {plural(total(lost, 'rows'), 'place')} of the log",
+        numbers={"places": total(lost, "rows")},
+        lines=lost["line"].drop_nulls().to_list(),
+        advice=LOST_EVENTS.advice,
+    )
+
+
+LOST_EVENTS: Final = Rule(
+    code="lost-events",
+    title="The tracer lost events.",
+    looks_for="Notes of ftrace that its buffer was full. Counts are too low then, and what a"
+    " descriptor leads to may be wrong.",
+    advice="Make the buffer larger (buffer_size_kb, trace-cmd -b), or enable fewer events.",
+    find=lost_events,
+)
+
+
+def tracer_dominates(log: Log) -> Iterator[Finding]:
+    """Find logs most of whose time the tracer took."""
+    calls = total(log.syscalls, "calls")
+    if not log.from_strace or calls < FEW.value or not log.wall_ns:
+        return
+    # Further apart, there are calls between them that were not traced.
+    each = min(log.line_ns, _FARTHEST_NS)
+    time = min(each * calls, log.wall_ns)
+    if time < STEADY.value * log.wall_ns:
+        return
+    weight = log.weight(Range(time, time), most=Severity.MEDIUM)
+    if weight is None:
+        return
+    yield Finding(
+        weight=weight,
+        evidence=f"the next call of a thread comes {duration(each)} after the one before, or later,"
+        f" for nine of ten; {plural(calls, 'call')} take {duration(time)} of"
+        f" {duration(log.wall_ns)} at that rate",
+        numbers={"calls": calls, "each_ns": each, "tracer_ns": time, "wall_ns": log.wall_ns},
+        saving=Range(time, log.wall_ns),
+        advice=TRACER_DOMINATES.advice,
+    )
+
+
+TRACER_DOMINATES: Final = Rule(
+    code="tracer-dominates",
+    title="Most of the log's time is the tracer's.",
+    looks_for="Logs of strace in which the shortest times between two calls of a thread (the tenth"
+    " percentile), for all calls, make up half of the time or more: strace stops a task twice for"
+    " each call. Times are those of a traced program then.",
+    advice="Trace fewer calls, and let the others run freely: strace --seccomp-bpf -f -e"
+    " trace=%file,%desc,%process; or record with ftrace.",
+    find=tracer_dominates,
+    thresholds=(STEADY, FEW),
+)
+
+
+def wrong_clock(log: Log) -> Iterator[Finding]:
+    """Find logs whose times are whole seconds."""
+    timed = log.kinds.filter(pl.col("timed") > 0)
+    events = total(timed, "timed")
+    if events < COARSE.value or not timed["whole_seconds"].all():
+        return
+    yield Finding(
+        weight=_LOW,
+        evidence=f"all {plural(events, 'event')} have times in whole seconds",
+        numbers={"events": events},
+        advice=WRONG_CLOCK.advice,
+    )
+
+
+WRONG_CLOCK: Final = Rule(
+    code="wrong-clock",
+    title="The times of the log are too coarse.",
+    looks_for="Logs whose times are all whole seconds, as strace -t writes them: what happened"
+    " within one, and what waited for what, cannot be told.",
+    advice="Record with strace -ttt (or -tt), and trace_clock mono or global of ftrace.",
+    find=wrong_clock,
+    thresholds=(COARSE,),
+)

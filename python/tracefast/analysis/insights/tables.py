@@ -1,0 +1,242 @@
+"""The tables that rules ask, each made once for all rules."""
+
+from collections.abc import Callable, Collection, Generator
+from functools import cached_property
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.folds import fold_together, rows_of_fold
+from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.decoded_fields import Dtypes, decoded
+from tracefast.analysis.files.page_cache import page_cache
+from tracefast.analysis.forks.evidence import ROWS
+from tracefast.analysis.forks.summary import Report, report
+from tracefast.analysis.waits.table import MIN_NS
+
+QUESTION: Final = "tracefast.insights"
+# The tables that need a pass over all events in order, by name.
+FOLDS: Final[dict[str, Callable[[], _core.Fold]]] = {
+    "files": _core.Files,
+    "syscalls": lambda: _core.Syscalls(span=True),
+    "waits": lambda: _core.Waits(min_ns=MIN_NS),
+    "forks": lambda: _core.Forks(hints=True),
+    "workers": _core.Workers,
+    "roles": _core.Roles,
+}
+# What the log of these is like is asked of every log.
+ALWAYS: Final = frozenset({"syscalls"})
+_POLLS: Final = (
+    *("poll", "ppoll", "ppoll_time64", "select", "_newselect", "pselect6", "pselect6_time64"),
+    *("epoll_wait", "epoll_pwait", "epoll_pwait2"),
+)
+_NO_POLLS: Final = pl.Schema(
+    {
+        "source": pl.String(),
+        "task": pl.UInt32(),
+        "name": pl.String(),
+        "polls": pl.Int64(),
+        "first": pl.Datetime("ns"),
+        "last": pl.Datetime("ns"),
+        "line": pl.UInt64(),
+        "calls": pl.Int64(),
+    }
+)
+# No rule looks at a log with fewer.
+FEWEST_POLLS: Final = 1000
+_TAKES: Final = (*_core.syscalls_that("reads"), *_core.syscalls_that("receives"), "accept4")
+_AT_ONCE: Final = 1_000_000
+_NOTHING_REFUSED: Final = pl.Schema(
+    {"source": pl.String, "file": pl.UInt64, "calls": pl.Int64, "path": pl.String}
+)
+_LOOKED_UP: Final[Dtypes] = {
+    "dev": pl.String,
+    "ino": pl.UInt64,
+    **dict.fromkeys(("ofs", "ofs_end", "index", "last_index"), pl.Int64),
+}
+_PAGE: Final = 4096
+_COLUMNS: Final = (
+    *("source", "kind", "task", "name", "file", "errno", "ret", "bytes", "ts", "dur_ns"),
+    *("line", "path", "access", "args", "cpu", "tid"),
+)
+
+
+class Tables:
+    """The tables of some events.
+
+    Parameters
+    ----------
+    events
+        The events.
+    wanted
+        Names of those of `FOLDS` that are needed.
+    """
+
+    def __init__(self, events: Events, wanted: Collection[str]) -> None:
+        # As given: folds read whole files directly.
+        self._given = events
+        self.events: Final = rows_of(events, _COLUMNS, QUESTION)
+        self._wanted = [name for name in FOLDS if name in {*wanted, *ALWAYS}]
+        self._folded: dict[str, pl.DataFrame] = {}
+        self.gaps: list[str] = []
+
+    def read(self) -> Generator[None, None, None]:
+        """Make the tables that need a pass over all events, in one pass.
+
+        Yields
+        ------
+        None
+            From time to time, so that the caller can stop it.
+        """
+        makers = [FOLDS[name] for name in self._wanted]
+        folds = yield from fold_together(self._given, makers, question=QUESTION)
+        for name, fold in zip(self._wanted, folds, strict=True):
+            if isinstance(fold, _core.Waits):
+                self.gaps = fold.gaps
+            self._folded[name] = rows_of_fold(fold)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Give one of `FOLDS`; without rows if no rule that was chosen needs it."""
+        if name in self._folded:
+            return self._folded[name]
+        return pl.Schema(FOLDS[name]().schema).to_frame()
+
+    @cached_property
+    def forks(self) -> Report:
+        """The groups of started processes, and what the rules of advice say about them."""
+        rows = self.table("forks").sort("source", "ts", "line", nulls_last=True)
+        return report(rows.select(ROWS.names()))
+
+    @cached_property
+    def calls(self) -> pl.DataFrame:
+        """Calls by `source`, `name` and `file`, with their time, bytes, errors, first line."""
+        failed = pl.col("errno").is_not_null()
+        return _collected(
+            self.events.filter(pl.col("kind").cast(pl.String) == "syscall")
+            .group_by(_words("source"), _words("name"), "file")
+            .agg(
+                pl.len().cast(pl.Int64).alias("calls"),
+                failed.sum().cast(pl.Int64).alias("errors"),
+                pl.col("dur_ns").sum(),
+                pl.col("dur_ns").filter(failed).sum().alias("error_ns"),
+                pl.col("bytes").sum(),
+                pl.col("line").min(),
+            )
+        )
+
+    @cached_property
+    def polls(self) -> pl.DataFrame:
+        """Threads that ask and get nothing: how often, of how many calls, when, by which call."""
+        if not self._may_poll:
+            return _NO_POLLS.to_frame()
+        # The kernel returns at once with 0 if the timeout is 0; one that slept takes longer.
+        empty = _words("name").is_in(_POLLS) & (pl.col("ret") == 0) & (pl.col("dur_ns") < _AT_ONCE)
+        again = _words("name").is_in(_TAKES) & (_words("errno") == "EAGAIN")
+        asks = (empty | again | (_words("name") == "sched_yield")).fill_null(value=False)
+        rows = self.events.filter(_words("kind") == "syscall")
+        counts = _collected(
+            rows.group_by(_words("source"), "task").agg(pl.len().cast(pl.Int64).alias("calls"))
+        )
+        found = _collected(
+            rows.filter(asks)
+            .group_by(_words("source"), "task", _words("name"))
+            .agg(
+                pl.len().cast(pl.Int64).alias("polls"),
+                pl.col("ts").min().alias("first"),
+                pl.col("ts").max().alias("last"),
+                pl.col("line").min(),
+            )
+        )
+        return found.join(counts, on=["source", "task"])
+
+    @property
+    def _may_poll(self) -> bool:
+        """Whether there are calls that may have asked in vain, as the table of calls says."""
+        rows = self.table("syscalls")
+        asks = rows.filter(pl.col("name").is_in([*_POLLS, "sched_yield"]))
+        fails = rows.filter(pl.col("name").is_in(_TAKES))
+        return int(asks["calls"].sum()) + int(fails["errors"].sum()) >= FEWEST_POLLS
+
+    @cached_property
+    def kinds(self) -> pl.DataFrame:
+        """Rows by `source` and `kind`: whether they have processor and thread ids, their times."""
+        whole = (pl.col("ts").cast(pl.Int64) % 1_000_000_000 == 0).all()
+        return _collected(
+            self.events.group_by(_words("source"), _words("kind")).agg(
+                pl.len().cast(pl.Int64).alias("rows"),
+                pl.col("cpu").is_not_null().any().alias("on_cpu"),
+                pl.col("tid").is_not_null().any().alias("has_tids"),
+                pl.col("ts").count().cast(pl.Int64).alias("timed"),
+                whole.alias("whole_seconds"),
+                pl.col("ts").min().alias("first"),
+                pl.col("ts").max().alias("last"),
+                pl.col("line").min(),
+            )
+        )
+
+    @cached_property
+    def refused_direct(self) -> pl.DataFrame:
+        """Files that were opened with O_DIRECT, and whose reads or writes failed with EINVAL."""
+        moves = (*_core.syscalls_that("reads"), *_core.syscalls_that("writes"))
+        if "files" in self._folded:
+            errors = self.table("files").select(pl.col("read_errors") + pl.col("write_errors"))
+            if not errors.to_series().sum():
+                return _NOTHING_REFUSED.to_frame()
+        refused = _collected(
+            self.events.filter(
+                _words("errno") == "EINVAL",
+                _words("name").is_in(moves),
+                pl.col("file").is_not_null(),
+            )
+            .group_by(_words("source"), "file")
+            .agg(pl.len().cast(pl.Int64).alias("calls"), pl.col("path").first())
+        )
+        if refused.is_empty():
+            return refused
+        direct = _collected(
+            self.events.filter(
+                _words("name").is_in(_core.syscalls_that("opens")),
+                pl.col("file").is_in(refused["file"].to_list()),
+                _words("args").str.contains("O_DIRECT", literal=True),
+            )
+            .select(_words("source"), "file")
+            .unique()
+        )
+        return refused.join(direct, on=["source", "file"], how="semi").sort("calls", "file")
+
+    @cached_property
+    def page_cache(self) -> pl.DataFrame:
+        """The rows of `tracefast.page_cache`, with the pages that reads asked for."""
+        asked = (
+            decoded(
+                self.events,
+                ["mm_filemap_get_pages"],
+                record={"source": pl.String},
+                fields=_LOOKED_UP,
+                question=QUESTION,
+            )
+            .with_columns(
+                pl.coalesce(
+                    pl.col("ofs_end") + 1 - pl.col("ofs"),
+                    (pl.col("last_index") + 1 - pl.col("index")) * _PAGE,
+                ).alias("asked_bytes")
+            )
+            .group_by("source", "dev", "ino")
+            .agg(pl.col("asked_bytes").sum())
+        )
+        table = page_cache(self.events)
+        return _collected(table.join(asked, on=["source", "dev", "ino"], how="left"))
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The logs that have events."""
+        return self.kinds["source"].drop_nulls().unique().sort().to_list()
+
+
+def _words(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String)
+
+
+def _collected(rows: pl.LazyFrame) -> pl.DataFrame:
+    return rows.collect(engine="streaming")

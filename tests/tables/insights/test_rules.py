@@ -1,0 +1,180 @@
+"""Each rule on a program that was written for it, with its numbers, and on a corrected one."""
+
+import subprocess
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.paths import DATA
+from tracefast.analysis.insights.registry import RULES
+
+OWN = DATA / "insights"
+# Numbers that the programs of program.c know.
+NUMBERS = {
+    "small-reads": {"files": 1, "reads": 300, "bytes": 300 * 64, "needed_reads": 1},
+    # 37 is prime to 100: no place follows the one before.
+    "random-reads": {"files": 1, "reads": 100, "jumps": 99, "bytes": 100 * 4096},
+    "seek-then-read": {"files": 1, "seeks": 1000, "jumps": 999},
+    "re-reads": {"files": 1, "bytes": 5 * 204_800, "bytes_again": 4 * 204_800},
+    # The parent holds the file open as well.
+    "read-by-many": {"files": 1, "processes": 5, "bytes": 4 << 20, "bytes_shared": 3 << 20},
+    "header-then-all": {"bytes": 119_798 + 12_288, "bytes_again": 12_288, "rewinds": 1},
+    "end-of-file-probes": {"files": 400, "reads": 800, "probes": 400},
+    "tail-first-archive": {"files": 1, "reads": 8, "backward": 6},
+    "read-little-of-much": {"files": 60, "bytes": 60 * 4096, "size": 60 << 20},
+    "copy-by-hand": {"files": 1, "bytes": 2 << 20, "writes": 32},
+    "small-writes": {"files": 1, "writes": 300, "bytes": 15_000, "needed_writes": 1},
+    "sync-per-write": {"files": 1, "syncs": 20, "writes": 20},
+    "unaligned-direct": {"files": 1, "calls": 7},
+    "written-never-read": {"files": 1, "writes": 4, "bytes": 4 * 65_536},
+    "open-close-churn": {"files": 1, "opens": 501},
+    "failed-opens": {"opens": 900, "failed": 800, "names": 100},
+    "repeated-stats": {"paths": 1, "looks": 800},
+    # Each listing is one call with names, and one without.
+    "directory-scans": {"folders": 1, "scans": 100},
+    # stat, open and close of 400 files, and the linker's look at the program itself.
+    "metadata-bound": {"calls": 1201},
+    "busy-polling": {"threads": 1},
+    "contended-futex": {"threads": 2, "locks": 1},
+    "one-slow-worker": {"workers": 4, "rounds": 1},
+    "starved-trainer": {"results": 19},
+    "serial-io": {"files": 60, "reads": 60, "bytes": 60 << 20},
+    "no-durations": {"timed": 0},
+    "no-children": {"created": 3},
+    "no-names": {"bytes": 204_800, "all_bytes": 204_800, "descriptors": 1},
+    "tracer-dominates": {},
+    "wrong-clock": {},
+}
+# Rules with logs of other tests: where they find something, and a like log where they do not.
+ELSEWHERE = {
+    "page-table-copy": ("forks/fork.strace.zst", "forks/vfork.strace.zst"),
+    "error-pipe": ("forks/fork.strace.zst", "forks/posix_spawn.strace.zst"),
+    "many-processes": ("starting/subprocess_python37.strace.zst", "forks/fork.strace.zst"),
+    "fork-per-epoch": ("workers/pool_fork.strace.zst", "workers/killed_fork.strace.zst"),
+    "re-imports": (
+        "start-methods/forkserver.strace.zst",
+        "start-methods/forkserver-preload.strace.zst",
+    ),
+    "fork-with-threads": ("stalls/python_fork.strace.zst", "workers/pool_fork.strace.zst"),
+    "path-probes": ("workers/xargs.strace.zst", "workers/make.strace.zst"),
+    "slow-linking": ("workers/pool_spawn.strace.zst", "workers/pool_fork.strace.zst"),
+    "deadlock": ("stalls/own_pipe.strace", "stalls/talking_pipes.strace"),
+    "lock-at-fork": ("stalls/lock_at_fork.strace", "stalls/own_pipe.strace"),
+    "copy-on-write-growth": ("workers/grow_fork.ftrace.zst", "workers/pool_fork.strace.zst"),
+    "page-cache-misses": ("page-cache/rand.ftrace.zst", "page-cache/seq.ftrace.zst"),
+    "readahead-wasted": ("page-cache/pairs.ftrace.zst", "page-cache/rand.ftrace.zst"),
+    "lost-events": ("ftrace/lost-live.ftrace", "ftrace/default.ftrace"),
+}
+
+
+def found(log, **options):
+    return tf.insights(tf.scan(log), **options).collect()
+
+
+def finding(log, code):
+    return found(log).row(by_predicate=pl.col("code") == code, named=True)
+
+
+def span(events):
+    return events.select((pl.col("ts").max() - pl.col("ts").min()).cast(pl.Int64)).collect().item()
+
+
+def own(code):
+    return OWN / f"{code.replace('-', '_')}.strace.zst"
+
+
+def test_every_rule_has_a_log():
+    assert {rule.code for rule in RULES} == {*NUMBERS, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("code", NUMBERS)
+def test_a_rule_finds_what_the_program_did(code):
+    row = finding(own(code), code)
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert {name: numbers[name] for name in NUMBERS[code]} == NUMBERS[code]
+
+
+@pytest.mark.parametrize("code", NUMBERS)
+def test_a_rule_finds_nothing_in_the_corrected_program(code):
+    fixed = own(code).with_name(own(code).name.replace(".strace", "_fixed.strace"))
+    assert code not in found(fixed)["code"]
+
+
+@pytest.mark.parametrize("code", ELSEWHERE)
+def test_a_rule_finds_what_a_recorded_run_does(code):
+    log, like = (DATA / name for name in ELSEWHERE[code])
+    assert code in found(log)["code"]
+    assert code not in found(like)["code"]
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("small-reads", "read(3"),
+        ("end-of-file-probes", 'read(3, "", '),
+        ("sync-per-write", "fdatasync("),
+        ("failed-opens", "= -1 ENOENT"),
+        ("seek-then-read", "lseek("),
+        ("unaligned-direct", "= -1 EINVAL"),
+        ("repeated-stats", "not_yet"),
+        ("directory-scans", "getdents64("),
+    ],
+)
+def test_lines_are_those_of_the_calls(code, calls):
+    unpacked = subprocess.run(["zstd", "-dc", own(code)], capture_output=True, check=True)
+    text = unpacked.stdout.decode().splitlines()
+    lines = finding(own(code), code)["lines"]
+    assert len(lines) == 5
+    assert all(calls in text[line - 1] for line in lines)
+
+
+def test_a_deadlock_that_is_not_proved_is_no_finding(tmp_path):
+    lines = (DATA / "stalls" / "lock_at_fork.strace").read_text().splitlines(keepends=True)
+    cut = tmp_path / "cut"
+    cut.write_text("".join(lines[:34]))
+    assert tf.stuck(tf.scan(cut)).collect()["verdict"].to_list() == [
+        "likely-deadlock",
+        "stalled",
+    ]
+    assert not {"deadlock", "lock-at-fork"} & set(found(cut)["code"])
+
+
+@pytest.mark.parametrize(
+    ("log", "causes"),
+    [
+        ("image-loading/pth.strace", {"header-then-all", "tail-first-archive"}),
+        ("insights/end_of_file_probes.strace.zst", {"end-of-file-probes"}),
+        ("starting/subprocess_python37.strace.zst", {"page-table-copy", "error-pipe"}),
+        ("starting/grow.strace.zst", {"page-table-copy", "error-pipe"}),
+        ("starting/lockfork.strace.zst", {"lock-at-fork"}),
+        ("stalls/python_fork.strace.zst", {"lock-at-fork"}),
+        ("stalls/openmp_fork.strace", {"lock-at-fork"}),
+        ("workers/pool_spawn.strace.zst", {"re-imports", "read-by-many"}),
+    ],
+)
+def test_the_cause_is_among_the_first_three(log, causes):
+    assert causes <= set(found(DATA / log)["code"].head(3))
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        *("flow/git.strace.zst", "flow/make.strace.zst", "flow/sqlite.strace.zst"),
+        *("flow/tar.strace.zst", "flow/train.strace.zst", "stalls/talking_pipes.strace"),
+        *("forks/vfork.strace.zst", "workers/train_fork.strace.zst", "demo.strace.zst"),
+    ],
+)
+def test_a_healthy_run_has_few_findings_and_none_is_high(log):
+    table = found(DATA / log)
+    assert table.height <= 4
+    assert "high" not in table["severity"]
+
+
+def test_what_the_tracer_may_have_taken_makes_nothing_high():
+    row = finding(own("busy-polling"), "busy-polling")
+    assert row["severity"] == "medium"
+    row = finding(own("metadata-bound"), "metadata-bound")
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert numbers["total_ns"] > 0.2 * tf.scan(own("metadata-bound")).pipe(span)
+    assert row["severity"] != "high"
