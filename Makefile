@@ -79,6 +79,7 @@ docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
 
 pages: $(VENV)/.developed ## Update what commands print and columns mean on the pages.
 	$(BIN)/python tools/column_lists.py
+	$(BIN)/python tools/rules.py
 	$(BIN)/python tools/pages.py
 
 rooms: ## Draw docs/rooms: which rooms of the code import which; fail if there is a cycle.

@@ -24,6 +24,7 @@ from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks
 from tracefast.cli.commands.hooks import hooks
 from tracefast.cli.commands.overview.command import overview
+from tracefast.cli.commands.insights.command import insights
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
 from tracefast.cli.commands.schema import schema
@@ -51,6 +52,7 @@ Examples:
   tracefast processes app.strace --tree       which processes ran, how long, how they ended
   tracefast syscalls app.parquet              which system calls took the time, or waited
   tracefast errors app.parquet                which calls failed, and what was searched for
+  tracefast insights app.strace               what is worth a change, and what it would save
   tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast workers train.strace              what worker processes cost, and what all read
   tracefast flow app.strace -o flow.svg       which data went where, and what is the result
@@ -108,6 +110,7 @@ app.command(short_help="Show which processes were created, and what it cost.")(f
 app.command(short_help="Show which processes ran, what they did, how they ended.")(processes)
 app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
 app.command(short_help="Show which calls failed, and what was searched for.")(errors)
+app.command(short_help="Show what is worth a change, and what it would save.")(insights)
 app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
 app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
 app.command(short_help="Show where data went, and what files were for.")(flow)

@@ -42,8 +42,9 @@ def schema(
     The events are the rows of a log, with types of Arrow. Tables are what the other commands
     show, with types of polars: files, accesses (files --explain), darshan (files --darshan),
     page_cache (files --page-cache), blocks, forks (forks --each), fork_summary (forks),
-    fork_advice, processes, memory, syscalls, errors, hooks, waits, stuck (waits --stuck),
-    wait_graph (waits --pairs), event_counts (events). The names of columns are those that --where,
+    fork_advice, processes, memory, syscalls, errors, insights, hooks, waits,
+    stuck (waits --stuck), wait_graph (waits --pairs), event_counts (events). The names of columns
+    are those that --where,
     --sort and tracefast sql take.
 
     \b

@@ -1,0 +1,1 @@
+"""What `tracefast insights` prints in text."""

@@ -1,0 +1,107 @@
+"""Print findings: how severe, what, the evidence, what it would save, where, what to do."""
+
+import textwrap
+from typing import Any, Final
+
+import polars as pl
+
+from tracefast.analysis.insights.finding import Severity
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.output.write import write_bytes
+from tracefast.cli.text.escaping import printable
+from tracefast.quantities import plural, span
+
+_PROSE_WIDTH: Final = 100
+# Longer lines are hard to read, however wide the terminal is.
+_WIDEST: Final = 120
+_INDENT: Final = "        "
+
+
+def print_insights(rows: pl.DataFrame, request: Request, *, rules: int) -> None:
+    """Print findings.
+
+    Parameters
+    ----------
+    rows
+        The findings, those to print first.
+    request
+        What was asked for: where to, how many.
+    rules
+        How many rules were asked.
+    """
+    width = _PROSE_WIDTH
+    if is_terminal_table(Format.TABLE, request.output):
+        width = min(terminal_width(), _WIDEST)
+    text = render(rows, width=width, top=request.top or rows.height, rules=rules)
+    write_bytes(text.encode(), request.output, clobber=request.clobber)
+
+
+def render(rows: pl.DataFrame, *, width: int, top: int, rules: int) -> str:
+    """Write findings.
+
+    Parameters
+    ----------
+    rows
+        The findings.
+    width
+        Columns of a line.
+    top
+        How many to write.
+    rules
+        How many rules were asked.
+    """
+    several = rows["source"].n_unique() > 1
+    parts = [_wrapped(_summary(rows, rules), width)]
+    parts += [_finding(row, width, several=several) for row in rows.head(top).rows(named=True)]
+    if rows.height > top:
+        parts.append(f"{rows.height - top:,} more; --top 0 prints all\n")
+    return "\n".join(parts)
+
+
+def _summary(rows: pl.DataFrame, rules: int) -> str:
+    asked = plural(rules, "rule")
+    if rows.is_empty():
+        return f"Nothing was found by {asked}."
+    counts = [(rows["severity"] == severity.value).sum() for severity in Severity]
+    named = [
+        f"{count:,} {severity.value}"
+        for severity, count in zip(Severity, counts, strict=True)
+        if count
+    ]
+    logs = rows["source"].n_unique()
+    of_logs = f" in {logs:,} logs" if logs > 1 else ""
+    return f"{plural(rows.height, 'finding')} by {asked}{of_logs}: {', '.join(named)}."
+
+
+def _finding(row: dict[str, Any], width: int, *, several: bool) -> str:
+    head = f"{row['severity']:<7} {row['code']}: {row['title']}"
+    text = _wrapped(head, width, "", _INDENT)
+    text += _wrapped(f"Seen: {row['evidence']}.", width, _INDENT)
+    places = []
+    if several:
+        places.append(f"In {row['source']}")
+    if row["lines"]:
+        noun = "line" if len(row["lines"]) == 1 else "lines"
+        places.append(f"{noun} {', '.join(map(str, row['lines']))}")
+    if row["object"] is not None:
+        places.append(row["object"])
+    if places:
+        place = ", ".join(places)
+        text += _wrapped(place[0].upper() + place[1:], width, _INDENT)
+    if row["saving_high_ns"] is not None:
+        saving = span(row["saving_low_ns"], row["saving_high_ns"])
+        text += _wrapped(f"Saves: {saving}", width, _INDENT)
+    return text + _wrapped(f"Do: {row['advice']} See {row['page']}", width, _INDENT)
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> str:
+    lines = textwrap.wrap(
+        printable(text),
+        width,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_on_hyphens=False,
+    )
+    return "\n".join([*lines, ""])
