@@ -20,7 +20,7 @@ def copy_on_write_growth(log: Log) -> Iterator[Finding]:
     """Find forked workers that copy the memory which they shared with their maker."""
     workers = log.workers.filter(
         pl.col("method").is_in(["fork", "forkserver"]), pl.col("cow_faults").is_not_null()
-    ).sort("cow_faults", descending=True)
+    ).sort("cow_faults", descending=True, nulls_last=True)
     copies = int(workers["cow_faults"].sum())
     if copies < COPIES.value:
         return

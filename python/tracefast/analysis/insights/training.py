@@ -59,7 +59,7 @@ def one_slow_worker(log: Log) -> Iterator[Finding]:
             pl.col("workers") >= FEW_WORKERS.value,
             pl.col("most") >= UNEVEN.value * pl.col("median"),
         )
-        .sort("most", descending=True)
+        .sort("most", descending=True, nulls_last=True)
     )
     if rounds.is_empty():
         return
@@ -119,7 +119,7 @@ def starved_trainer(log: Log) -> Iterator[Finding]:
             continue
         causes = waited.group_by("cause").agg(pl.col("wait_ns").sum()).sort("wait_ns")
         cause = causes.row(-1, named=True)
-        longest = waited.sort("wait_ns", descending=True)
+        longest = waited.sort("wait_ns", descending=True, nulls_last=True)
         slowest = longest.row(0, named=True)
         file = f", which read {slowest['slowest_path']}" if slowest["slowest_path"] else ""
         yield Finding(
@@ -159,7 +159,7 @@ STARVED_TRAINER: Final = Rule(
 def serial_io(log: Log) -> Iterator[Finding]:
     """Find programs that read many files one after the other, and wait for each."""
     files = log.data_files.filter(pl.col("read_bytes") > 0, pl.col("tasks") == 1).sort(
-        "read_ns", descending=True
+        "read_ns", descending=True, nulls_last=True
     )
     if files.height < SERIAL_FILES.value:
         return

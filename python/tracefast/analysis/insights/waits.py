@@ -137,7 +137,7 @@ def contended_futex(log: Log) -> Iterator[Finding]:
         .group_by("object", "takers")
         .agg(pl.len().alias("waits"), pl.col("dur_ns").sum(), pl.col("line"), pl.col("pid").first())
         .filter(pl.col("waits") >= MANY_WAITS.value)
-        .sort("dur_ns", descending=True)
+        .sort("dur_ns", descending=True, nulls_last=True)
     )
     if locks.is_empty():
         return

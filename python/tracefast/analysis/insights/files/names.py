@@ -38,7 +38,7 @@ def open_close_churn(log: Log) -> Iterator[Finding]:
     """Find files that a process opens and closes again and again."""
     files = log.data_files.filter(
         pl.col("opens") >= REOPENED.value * pl.col("processes").clip(1)
-    ).sort("opens", descending=True)
+    ).sort("opens", descending=True, nulls_last=True)
     if files.is_empty():
         return
     opens = total(files, "opens")
@@ -137,7 +137,7 @@ def repeated_stats(log: Log) -> Iterator[Finding]:
         # fstat of what is opened again and again is a part of `open_close_churn`.
         pl.col("stats") > 2 * pl.col("opens"),
         pl.col("path").is_not_null(),
-    ).sort("stats", descending=True)
+    ).sort("stats", descending=True, nulls_last=True)
     if paths.is_empty():
         return
     looks = total(paths, "stats")
@@ -186,7 +186,7 @@ def directory_scans(log: Log) -> Iterator[Finding]:
     ).filter(pl.col("lists") >= pl.col("opens"))
     if folders.is_empty():
         return
-    folders = folders.sort("lists", descending=True)
+    folders = folders.sort("lists", descending=True, nulls_last=True)
     calls, _, time = log.spent(LISTS | OPENS | CLOSES, folders["file"])
     weight = log.weight(time)
     if weight is None:

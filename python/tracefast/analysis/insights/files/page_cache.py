@@ -34,7 +34,7 @@ def page_cache_misses(log: Log) -> Iterator[Finding]:
         return
     files = table.filter(
         pl.col("random_misses") >= MISSES.value, pl.col("miss_share") >= MISS_SHARE.value
-    ).sort("random_misses", descending=True)
+    ).sort("random_misses", descending=True, nulls_last=True)
     if files.is_empty():
         return
     added = total(files, "added_bytes")
@@ -76,7 +76,7 @@ def readahead_wasted(log: Log) -> Iterator[Finding]:
             pl.col("faults").fill_null(0) == 0,
         )
         .with_columns((pl.col("readahead_bytes") - pl.col("asked_bytes")).alias("unused"))
-        .sort("unused", descending=True)
+        .sort("unused", descending=True, nulls_last=True)
     )
     if files.is_empty():
         return

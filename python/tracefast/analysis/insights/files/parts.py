@@ -41,7 +41,7 @@ def tail_first_archive(log: Log) -> Iterator[Finding]:
         # What is read again and again as a whole is none.
         pl.col("read_reread_bytes") < pl.col("read_unique_bytes"),
         pl.col("read_jump_p90") >= FAR.value * pl.col("size"),
-    ).sort("read_bytes", descending=True)
+    ).sort("read_bytes", descending=True, nulls_last=True)
     if files.is_empty():
         return
     reads, moved = total(files, "reads"), total(files, "read_bytes")
@@ -85,7 +85,7 @@ def read_little_of_much(log: Log) -> Iterator[Finding]:
         pl.col("size") >= MUCH.value,
         pl.col("read_unique_bytes") > 0,
         pl.col("read_coverage_share") <= LITTLE.value,
-    ).sort("size", descending=True)
+    ).sort("size", descending=True, nulls_last=True)
     if files.height < MANY.value:
         return
     calls, _, time = log.spent(OPENS | CLOSES | LOOKS | SEEKS | READS, files["file"])
@@ -161,7 +161,7 @@ def copy_by_hand(log: Log) -> Iterator[Finding]:
             (pl.col("ts_first_right") <= pl.col("ts_last")).fill_null(value=True),
         )
         .unique("file")
-        .sort("bytes", descending=True)
+        .sort("bytes", descending=True, nulls_last=True)
     )
     if pairs.is_empty():
         return

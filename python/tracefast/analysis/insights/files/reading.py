@@ -36,7 +36,7 @@ def small_reads(log: Log) -> Iterator[Finding]:
         # A few large reads among small ones move most of it.
         pl.col("read_bytes") < SMALL.value * pl.col("reads"),
         pl.col("read_random_share").fill_null(0) < RANDOM.value,
-    ).sort("reads", descending=True)
+    ).sort("reads", descending=True, nulls_last=True)
     if files.is_empty():
         return
     reads, moved = total(files, "reads"), total(files, "read_bytes")
@@ -80,7 +80,7 @@ def random_reads(log: Log) -> Iterator[Finding]:
             pl.col("jumps") >= MANY_JUMPS.value,
             pl.col("read_random_share") >= RANDOM.value,
         )
-        .sort("jumps", descending=True)
+        .sort("jumps", descending=True, nulls_last=True)
     )
     if files.is_empty():
         return
@@ -133,7 +133,7 @@ def seek_then_read(log: Log) -> Iterator[Finding]:
             # Other seeks only ask for the position, or are for what is not read.
             2 * pl.col("jumps") >= pl.col("seeks"),
         )
-        .sort("seeks", descending=True)
+        .sort("seeks", descending=True, nulls_last=True)
     )
     if files.is_empty():
         return

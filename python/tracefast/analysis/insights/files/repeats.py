@@ -33,7 +33,7 @@ def re_reads(log: Log) -> Iterator[Finding]:
             (TWICE.value - 1) * (pl.col("read_unique_bytes") + pl.col("read_shared_bytes"))
             <= pl.col("again"),
         )
-        .sort("again", descending=True)
+        .sort("again", descending=True, nulls_last=True)
     )
     yield from _again(log, files, RE_READS, "by the same process")
 
@@ -61,7 +61,7 @@ def header_then_all(log: Log) -> Iterator[Finding]:
             pl.col("again")
             < (TWICE.value - 1) * (pl.col("read_unique_bytes") + pl.col("read_shared_bytes")),
         )
-        .sort("again", descending=True)
+        .sort("again", descending=True, nulls_last=True)
     )
     rewinds = total(files, "read_rewinds")
     yield from _again(
@@ -123,7 +123,7 @@ def read_by_many(log: Log) -> Iterator[Finding]:
     files = log.read_files.filter(
         pl.col("processes") >= READERS.value,
         pl.col("read_shared_bytes") > 0,
-    ).sort("read_shared_bytes", descending=True)
+    ).sort("read_shared_bytes", descending=True, nulls_last=True)
     if files.is_empty():
         return
     reads, moved, shared = (
@@ -175,7 +175,7 @@ def end_of_file_probes(log: Log) -> Iterator[Finding]:
         # A file that is only looked at, and is empty, has no end to be asked for.
         pl.col("reads") > pl.col("read_eof"),
         pl.col("read_eof") >= PROBES.value * pl.col("reads"),
-    ).sort("read_eof", descending=True)
+    ).sort("read_eof", descending=True, nulls_last=True)
     if files.is_empty():
         return
     probes, reads = total(files, "read_eof"), total(files, "reads")

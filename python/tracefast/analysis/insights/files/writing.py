@@ -27,7 +27,7 @@ def small_writes(log: Log) -> Iterator[Finding]:
         pl.col("writes") >= MANY.value,
         pl.col("write_size_median") < SMALL.value,
         pl.col("write_bytes") < SMALL.value * pl.col("writes"),
-    ).sort("writes", descending=True)
+    ).sort("writes", descending=True, nulls_last=True)
     if files.is_empty():
         return
     writes, moved = total(files, "writes"), total(files, "write_bytes")
@@ -76,7 +76,7 @@ def sync_per_write(log: Log) -> Iterator[Finding]:
             pl.col("writes") > 0,
             pl.col("writes") <= WRITES_PER_SYNC.value * pl.col("syncs"),
         )
-        .sort("sync_ns", descending=True)
+        .sort("sync_ns", descending=True, nulls_last=True)
     )
     if files.is_empty():
         return
@@ -150,7 +150,7 @@ def written_never_read(log: Log) -> Iterator[Finding]:
     """Find files that are written, and removed before anybody reads them."""
     files = log.data_files.filter(
         pl.col("role") == "scratch", pl.col("reads") == 0, pl.col("mmaps") == 0
-    ).sort("write_bytes", descending=True)
+    ).sort("write_bytes", descending=True, nulls_last=True)
     if files.is_empty():
         return
     writes, moved = total(files, "writes"), total(files, "write_bytes")

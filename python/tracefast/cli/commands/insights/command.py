@@ -84,7 +84,7 @@ def insights(
     finding touches: high from 20 %, medium from 5 %, low from 2 %; time that the tracer may have
     taken makes nothing high.
 
-    \\b
+    \b
     Examples:
       tracefast insights app.strace
       tracefast insights app.parquet --select small-reads,re-reads
