@@ -72,8 +72,14 @@ def test_findings_are_chosen(insights):
     assert low == []
 
 
-def test_a_phase_and_a_time_window_are_parts_of_the_log(insights):
-    assert "Nothing was found" in insights(LOG, "--to", "0.1")
+def test_a_phase_and_a_time_window_are_parts_of_the_log(run):
+    early = run("insights", LOG, "--to", "0.1")
+    assert "Nothing was found" in early.stdout
+    assert not early.stderr
+    train = DATA / "flow" / "train.strace.zst"
+    assert not run("insights", train, "--phase", "train").stderr
+    late = run("insights", LOG, "--from", "1h")
+    assert late.stderr == "warning: no events between --from and --to\n"
 
 
 def test_unknown_codes_are_errors_with_a_hint(insights):

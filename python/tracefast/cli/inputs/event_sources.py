@@ -31,7 +31,12 @@ _FAILURES = (Error, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicExcep
 
 
 def run_analysis(
-    request: Request, analysis: Analysis, *, combinable: bool = True, by_phase: bool = False
+    request: Request,
+    analysis: Analysis,
+    *,
+    combinable: bool = True,
+    by_phase: bool = False,
+    is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
 
@@ -47,6 +52,8 @@ def run_analysis(
         The result for several inputs consists of the results for each of them.
     by_phase
         The analysis needs all events: those in the time window are `counted`.
+    is_empty
+        Says of a result whether there were no events.
 
     Returns
     -------
@@ -75,7 +82,7 @@ def run_analysis(
         unspooled = [name for name in names if name not in spooled]
         if (
             not _warn_of_no_events(unspooled, progress, request)
-            and table.is_empty()
+            and is_empty(table)
             and request.window
         ):
             request.warn("no events between --from and --to")

@@ -110,6 +110,7 @@ def insights(
     table, complete = run_analysis(
         request,
         lambda events: insights_and_logs(events, select=chosen, ignore=ignored, logs=logs.extend),
+        is_empty=lambda _: not logs,
     )
     if table is None:
         return FAILED
