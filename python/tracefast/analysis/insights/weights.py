@@ -10,28 +10,30 @@ _MIB: Final = 1 << 20
 # In order of `Severity`: the least share, the least time, the least bytes.
 SHARES: Final = (
     Threshold(
-        "share of the time or bytes, for high",
+        "share of the time or of the bytes, for high",
         0.2,
         "share",
         "a fifth of the run is noticed by whoever waits for it",
     ),
-    Threshold("for medium", 0.05, "share", "what a careful benchmark still shows"),
-    Threshold("for low", 0.02, "share", "below this, noise of a run is larger"),
+    Threshold("share for medium", 0.05, "share", "what a careful benchmark still shows"),
+    Threshold("share for low", 0.02, "share", "below this, noise of a run is larger"),
 )
 TIMES: Final = (
-    Threshold("time that it touches, for high", 1e8, "ns", "shorter delays are not felt"),
-    Threshold("for medium", 1e7, "ns", "a hundredth of a second: it has to happen often to matter"),
-    Threshold("for low", 1e6, "ns", "less is not worth a line"),
+    Threshold("and time that it touches, for high", 1e8, "ns", "shorter delays are not felt"),
+    Threshold(
+        "time for medium", 1e7, "ns", "a hundredth of a second: it has to happen often to matter"
+    ),
+    Threshold("time for low", 1e6, "ns", "less is not worth a line"),
 )
 BYTES: Final = (
     Threshold(
-        "bytes that it touches, for high",
+        "and bytes that it touches, for high",
         64 * _MIB,
         "B",
         "a disk needs half a second for them; memory hides less",
     ),
-    Threshold("for medium", 4 * _MIB, "B", "larger than the kernel's read-ahead"),
-    Threshold("for low", 8192, "B", "two pages: less moves at once in any case"),
+    Threshold("bytes for medium", 4 * _MIB, "B", "larger than the kernel's read-ahead"),
+    Threshold("bytes for low", 8192, "B", "two pages: less moves at once in any case"),
 )
 CALLS: Final = Threshold(
     "share of the calls that it touches, for low, in a log without times",
