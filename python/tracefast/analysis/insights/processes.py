@@ -12,6 +12,7 @@ from tracefast.analysis.insights.log import Log
 from tracefast.quantities import Range
 
 _PAGE: Final = "docs/forks.md#the-advice"
+_NUMBERS: Final = f"How long and how many is in {_PAGE}."
 # Which of the started processes a rule is about, where these are not all of a group.
 _ABOUT: Final = {
     "fork-with-threads": pl.col("parent_tasks") > 1,
@@ -67,7 +68,7 @@ def _rule(code: str, title: str, looks_for: str, advice: str) -> Rule:
     return Rule(
         code=code,
         title=title,
-        looks_for=looks_for,
+        looks_for=f"{looks_for} {_NUMBERS}",
         advice=advice,
         find=_finds(code),
         tables=frozenset({"forks"}),
@@ -80,8 +81,7 @@ RULES: Final = (
         "page-table-copy",
         "Each fork copies the page tables of a large parent, for a child that executes another"
         " program at once.",
-        "Children of fork that execute a program within 5 ms (median), at more than 5 % of the"
-        " log's time, 0.4 ms or more in each call, from a parent of 32 MiB or more. The kernel"
+        "Children of fork that soon execute a program, from a parent with much memory. The kernel"
         " copies the page tables for fork, and the child's execve tears them down; vfork and"
         " posix_spawn do neither.",
         "Start programs by posix_spawn or vfork (Python 3.10 and newer do, without preexec_fn=), or"
@@ -90,15 +90,15 @@ RULES: Final = (
     _rule(
         "error-pipe",
         "The parent waits until the child has executed its program.",
-        "Parents that read a close-on-exec pipe after fork, 0.5 ms or more for each child and 1 %"
-        " of the log's time or more. The wait overlaps with what the child does until its execve.",
+        "Parents that wait long in a read of a close-on-exec pipe after fork. The wait overlaps with"
+        " what the child does until its execve.",
         "Shorten what it waits for: after vfork or posix_spawn the parent does not wait there.",
     ),
     _rule(
         "many-processes",
         "A process is started for each small piece of work.",
-        "A hundred or more processes of one program, started by one program, that live for a second"
-        " or less (median). Until its own code runs, each is created, executed, linked.",
+        "Many processes of one program, started by one program, that live for a short time. Until"
+        " its own code runs, each is created, executed, linked.",
         "Give one process many pieces of work, or use a library within the process.",
     ),
     _rule(
@@ -110,8 +110,7 @@ RULES: Final = (
     _rule(
         "re-imports",
         "Each worker imports the same modules again before it can start work.",
-        "Two or more workers of Python, started in one way, that each opened twenty or more"
-        " compiled modules (.pyc).",
+        "Workers of Python, started in one way, that each open many compiled modules (.pyc).",
         "Use multiprocessing's forkserver with set_forkserver_preload, or import before the fork.",
     ),
     _rule(
@@ -125,15 +124,14 @@ RULES: Final = (
     _rule(
         "path-probes",
         "A program is looked for in folders that do not hold it.",
-        "Children that fail in two or more calls of execve before the one that succeeds (median),"
-        " twenty in all.",
+        "Children that fail in several calls of execve before the one that succeeds.",
         "Give the whole path, or put its folder first in PATH.",
     ),
     _rule(
         "slow-linking",
         "A program spends a long time finding and loading its libraries.",
-        "Two starts or more with 10 ms or more of dynamic linking each, and 5 % of the log's time;"
-        " or ten processes that look for ten or more files that do not exist.",
+        "Programs with a long time of dynamic linking at each start, or that look for many libraries"
+        " that do not exist.",
         "Link to fewer libraries, shorten the run path, or start it less often.",
     ),
 )
