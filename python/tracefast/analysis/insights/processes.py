@@ -90,8 +90,8 @@ RULES: Final = (
     _rule(
         "error-pipe",
         "The parent waits until the child has executed its program.",
-        "Parents that wait long in a read of a close-on-exec pipe after fork. The wait overlaps with"
-        " what the child does until its execve.",
+        "Parents that wait long in a read of a close-on-exec pipe after fork. The wait overlaps"
+        " with what the child does until its execve.",
         "Shorten what it waits for: after vfork or posix_spawn the parent does not wait there.",
     ),
     _rule(
@@ -130,8 +130,8 @@ RULES: Final = (
     _rule(
         "slow-linking",
         "A program spends a long time finding and loading its libraries.",
-        "Programs with a long time of dynamic linking at each start, or that look for many libraries"
-        " that do not exist.",
+        "Programs with a long time of dynamic linking at each start, or that look for many"
+        " libraries that do not exist.",
         "Link to fewer libraries, shorten the run path, or start it less often.",
     ),
 )
