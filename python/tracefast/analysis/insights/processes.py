@@ -20,6 +20,9 @@ _ABOUT: Final = {
     "re-imports": pl.col("child_modules") > 0,
 }
 
+# Rules about the time in which processes are created; the others are about the processes' own.
+_IN_PARENT: Final = ("page-table-copy", "error-pipe", "fork-per-epoch")
+
 
 def _finds(code: str) -> Callable[[Log], Iterator[Finding]]:
     def find(log: Log) -> Iterator[Finding]:
@@ -36,14 +39,17 @@ def _weight(log: Log, case: Case, advice: Advice) -> Weight | None:
     if advice.touched is None or not log.wall_ns:
         # It is a danger, and no loss of time; or the log has no times.
         return Weight(Severity.MEDIUM if advice.touched is None else Severity.LOW, 0.0)
-    return log.weight(_of_log(log, case, advice.touched))
+    return log.weight(_of_log(log, case, advice.touched, advice.code))
 
 
-def _of_log(log: Log, case: Case, time: Range) -> Range:
-    """Give the part of the log's time: processes that are started at once share it."""
-    tax = case.number("tax_ns")
-    apart = min(case.share("wall_share") * log.wall_ns / tax, 1.0) if tax else 1.0
-    return Range(int(time.low * apart), int(time.high * apart))
+def _of_log(log: Log, case: Case, time: Range, code: str) -> Range:
+    """Give the part of the log's time: processes that run at the same time share it."""
+    tax, lives = case.number("tax_ns"), case.number("lifetime_sum_ns")
+    if code in _IN_PARENT:
+        at_once = tax / (case.share("wall_share") * log.wall_ns or 1) if tax else 1.0
+    else:
+        at_once = lives / (log.wall_ns or 1)
+    return Range(int(time.low / max(at_once, 1)), int(time.high / max(at_once, 1)))
 
 
 def _finding(log: Log, case: Case, advice: Advice, weight: Weight) -> Finding:
@@ -59,7 +65,7 @@ def _finding(log: Log, case: Case, advice: Advice, weight: Weight) -> Finding:
         numbers=numbers,
         object=parent if image is None else f"{parent or '?'} \N{RIGHTWARDS ARROW} {image}",
         lines=about["line"].drop_nulls().head(MOST).to_list(),
-        saving=advice.saving and _of_log(log, case, advice.saving),
+        saving=advice.saving and _of_log(log, case, advice.saving, advice.code),
         advice=advice.remedy,
     )
 

@@ -52,7 +52,6 @@ def one_slow_worker(log: Log) -> Iterator[Finding]:
             busy.median().alias("median"),
             busy.mean().alias("mean"),
             pl.col("pid").sort_by("busy_ns").last(),
-            pl.col("jobs").sort_by("busy_ns").last(),
             pl.col("image").drop_nulls().first(),
         )
         .filter(
