@@ -44,8 +44,7 @@ def schema(
     page_cache (files --page-cache), blocks, forks (forks --each), fork_summary (forks),
     fork_advice, processes, memory, syscalls, errors, insights, hooks, waits,
     stuck (waits --stuck), wait_graph (waits --pairs), event_counts (events). The names of columns
-    are those that --where,
-    --sort and tracefast sql take.
+    are those that --where, --sort and tracefast sql take.
 
     \b
     Examples:
