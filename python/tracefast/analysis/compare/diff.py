@@ -53,8 +53,8 @@ def diff(
     before, after
         The events of either side: of one log, or of several.
     table
-        The table to compare: ``files``, ``syscalls``, ``forks``, ``processes``, ``waits``; None for
-        all of them.
+        The table to compare: ``files``, ``syscalls``, ``forks``, ``processes``, ``waits``,
+        ``errors``, ``insights``; None for all of them.
     match
         Compare only keys that match this pattern, whole or by their last component. With fewer
         comparisons, fewer runs are enough to be sure.
@@ -70,12 +70,13 @@ def diff(
 
         `table` : String
             The table that the difference is in: ``files``, ``syscalls``, ``forks``, ``processes``,
-            ``waits``.
+            ``waits``, ``errors``, ``insights``.
         `key` : String
             What the row is about: the path of a file, the name of a call, the program of a process;
             of ``forks`` the parent's program, the kind and the program of the child; of ``waits``
-            the program, the call, and what it waited on. A name that not every run has is written
-            as the pattern of those that are like it.
+            the program, the call, and what it waited on; of ``errors`` the error, the call, the
+            pattern of the path and the program; of ``insights`` the code and what it is about. A
+            name that not every run has is written as the pattern of those that are like it.
         `measure` : String
             The column of that table that is compared, summed up; ``count`` is the number of its
             rows.

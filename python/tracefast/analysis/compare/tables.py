@@ -5,8 +5,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from tracefast.analysis.errors.table import errors
 from tracefast.analysis.files.table import files
 from tracefast.analysis.forks.table import forks
+from tracefast.analysis.insights.table import insights
 from tracefast.analysis.processes import processes
 from tracefast.analysis.syscalls import syscalls
 from tracefast.analysis.waits.table import waits
@@ -53,6 +55,10 @@ TABLES: Final[dict[Table, Compared]] = {
         ("image",),
     ),
     "waits": Compared(waits, ("image", "name", "on"), ("dur_ns", COUNT), ("image",)),
+    "errors": Compared(
+        errors, ("errno", "name", "pattern", "image"), ("total_ns", COUNT), ("pattern", "image")
+    ),
+    "insights": Compared(insights, ("code", "object"), ("saving_high_ns", COUNT), ("object",)),
 }
 
 

@@ -139,14 +139,27 @@ def _steps(
     tables = Tables(events, {name for rule in rules for name in rule.tables})
     for _ in tables.read():
         yield None
+    yield from found_by(rules, tables)
+    if logs is not None:
+        logs(tables.sources)
+
+
+def found_by(rules: Sequence[Rule], tables: Tables) -> Iterator[pl.DataFrame | None]:
+    """Apply rules to tables; gives None from time to time, and the findings at the end.
+
+    Parameters
+    ----------
+    rules
+        The rules.
+    tables
+        The tables that they ask, which are made.
+    """
     found: list[_Found] = []
     for name in tables.sources:
         log = Log(tables, name)
         for rule in rules:
             found += (_Found(name, rule, finding) for finding in rule.find(log))
             yield None
-    if logs is not None:
-        logs(tables.sources)
     yield _rows(tables, found)
 
 

@@ -79,7 +79,6 @@ class Tables:
         self.events: Final = rows_of(events, _COLUMNS, QUESTION)
         self._wanted = [name for name in FOLDS if name in {*wanted, *ALWAYS}]
         self._folded: dict[str, pl.DataFrame] = {}
-        self.gaps: list[str] = []
 
     def read(self) -> Generator[None, None, None]:
         """Make the tables that need a pass over all events, in one pass.
@@ -92,9 +91,11 @@ class Tables:
         makers = [FOLDS[name] for name in self._wanted]
         folds = yield from fold_together(self._given, makers, question=QUESTION)
         for name, fold in zip(self._wanted, folds, strict=True):
-            if isinstance(fold, _core.Waits):
-                self.gaps = fold.gaps
-            self._folded[name] = rows_of_fold(fold)
+            self.take(name, rows_of_fold(fold))
+
+    def take(self, name: str, rows: pl.DataFrame) -> None:
+        """Take one of `FOLDS` that somebody else has made."""
+        self._folded[name] = rows
 
     def table(self, name: str) -> pl.DataFrame:
         """Give one of `FOLDS`; without rows if no rule that was chosen needs it."""

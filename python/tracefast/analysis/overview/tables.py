@@ -1,8 +1,7 @@
 """The tables of an overview, made together: a log is parsed once for all of them."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
@@ -11,24 +10,27 @@ from tracefast._polars.folds import Fold, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
+from tracefast.analysis.insights.registry import RULES
+from tracefast.analysis.insights.table import found_by
+from tracefast.analysis.insights.tables import FOLDS, Tables
 from tracefast.analysis.overview.lifetimes import Lifetimes
-from tracefast.analysis.waits.table import MIN_NS, stuck_rows
+from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
 
-_FOLDS: Final[dict[str, Callable[[], Fold]]] = {
-    "files": _core.Files,
-    "waits": lambda: _core.Waits(min_ns=MIN_NS),
-    "errors": Lifetimes,
-    "forks": lambda: _core.Forks(hints=True),
-    "syscalls": lambda: _core.Syscalls(span=True),
-}
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_INSIGHTS: Final = "insights"
+_ERRORS: Final = "errors"
+# What is made besides `errors`; insights need all of `FOLDS`.
+_NEEDED: Final = ("files", "waits", "forks", "syscalls")
 
 
 class Finding(NamedTuple):
     """Something worth a change, or a closer look."""
 
     code: str
-    """Its name, as of the advice of `tracefast.fork_advice`, or a verdict of waits."""
+    """Its name: that of a rule of `tracefast.insights`, or a verdict of waits."""
     title: str
     """What was found."""
     command: str
@@ -47,13 +49,16 @@ class Overview:
         return self.tables[name]
 
 
-def overview(events: Events) -> Overview:
+def overview(events: Events, *, insights: bool = True) -> Overview:
     """Make the tables of an overview in one pass over the events.
 
     Parameters
     ----------
     events
         The events of logs or of Parquet files, in their order.
+    insights
+        Make `tracefast.insights`, too. Its rules need further passes over the events, which take
+        long if these are parsed each time.
 
     Raises
     ------
@@ -66,7 +71,9 @@ def overview(events: Events) -> Overview:
     >>> overview(tf.scan("demo.strace")).table("processes")["pid"].to_list()
     [100, 101]
     """
-    passing = fold_together(events, list(_FOLDS.values()), question="tracefast LOG")
+    folds_of: dict[str, Callable[[], Fold]] = {_ERRORS: Lifetimes}
+    folds_of |= {name: make for name, make in FOLDS.items() if insights or name in _NEEDED}
+    passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
     while True:
         try:
             next(passing)
@@ -75,17 +82,30 @@ def overview(events: Events) -> Overview:
             break
     gaps: list[str] = []
     tables = {}
-    for name, fold in zip(_FOLDS, folds, strict=True):
+    for name, fold in zip(folds_of, folds, strict=True):
         if isinstance(fold, _core.Waits):
             gaps = fold.gaps
         tables[name] = rows_of_fold(fold)
         if isinstance(fold, Lifetimes):
             tables |= {"processes": fold.processes, "tasks": fold.tasks}
+    if insights:
+        asked = Tables(events, FOLDS)
+        for name in FOLDS:
+            asked.take(name, tables[name])
+        for rows in found_by(RULES, asked):
+            if rows is not None:
+                tables[_INSIGHTS] = rows
     return Overview(tables, gaps)
 
 
 def findings(found: Overview) -> list[Finding]:
-    """Say what is worth a change: who hangs, then what starting processes costs, the most first."""
+    """Say what is worth a change, the most severe first.
+
+    Where insights were not made, these are who hangs, and what starting processes costs.
+    """
+    if (rows := found.tables.get(_INSIGHTS)) is not None:
+        named = zip(rows["code"], rows["title"], strict=True)
+        return [Finding(code, title, _INSIGHTS) for code, title in named]
     listed = []
     stuck = stuck_rows(found.table("waits").lazy()).collect()
     for verdict, count in stuck.group_by("verdict", maintain_order=True).len().iter_rows():

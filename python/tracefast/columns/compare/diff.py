@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 from tracefast.columns.column_group import columns
 
 # The tables that are compared; `tracefast.analysis.compare.tables` has how.
-Table = Literal["files", "syscalls", "forks", "processes", "waits"]
+Table = Literal["files", "syscalls", "forks", "processes", "waits", "errors", "insights"]
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
 
 COLUMNS: Final = (
@@ -19,8 +19,9 @@ COLUMNS: Final = (
         "String",
         "What the row is about: the path of a file, the name of a call, the program of a process;"
         " of ``forks`` the parent's program, the kind and the program of the child; of ``waits``"
-        " the program, the call, and what it waited on. A name that not every run has is written"
-        " as the pattern of those that are like it.",
+        " the program, the call, and what it waited on; of ``errors`` the error, the call, the"
+        " pattern of the path and the program; of ``insights`` the code and what it is about. A"
+        " name that not every run has is written as the pattern of those that are like it.",
     ),
     columns(
         "measure",

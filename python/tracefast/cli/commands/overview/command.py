@@ -1,6 +1,7 @@
 """`tracefast LOG`: a first answer about a log on one screen."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
@@ -10,6 +11,9 @@ from tracefast.cli.output.form import Format
 if TYPE_CHECKING:
     import polars as pl
 
+# The most text for which rules may take further passes, each of which parses it again.
+_QUICK: Final = 32 << 20
+
 
 @table_command(without=("where", "sort", "wide"))
 def overview(request: Request) -> int:
@@ -17,7 +21,8 @@ def overview(request: Request) -> int:
 
     What ran and for how long; what the log lacks; where the time went; which files were used most;
     what failed; what is worth a change. All logs are summed up together. --format json gives the
-    numbers; --top changes how many files, errors and findings are listed.
+    numbers; --top changes how many files, errors and findings are listed. Of more than 32 MiB of
+    text, only some of the rules are asked what is worth a change: tracefast insights asks all.
 
     \b
     Examples:
@@ -37,9 +42,10 @@ def overview(request: Request) -> int:
             "give --format json, or the command of one table, such as tracefast files",
         )
     made: list[Overview] = []
+    insights = _text_of(request.inputs) <= _QUICK
 
     def look(events: "pl.LazyFrame") -> "pl.LazyFrame":
-        made.append(analysis(events))
+        made.append(analysis(events, insights=insights))
         return made[-1].table("processes").lazy()
 
     _, complete = run_analysis(request, look, combinable=False)
@@ -47,3 +53,23 @@ def overview(request: Request) -> int:
         write = write_overview if request.form is Format.JSON else print_overview
         write(made[-1], request)
     return DONE if complete and made else FAILED
+
+
+def _text_of(inputs: list[str]) -> int:
+    """Give how many bytes the logs among the inputs have, as they are on the disk.
+
+    Others are Parquet, or become Parquet: what comes from a pipe, and standard input.
+    """
+    from tracefast import Error
+    from tracefast.inputs.contents import is_pipe, sniff
+    from tracefast.inputs.sources import STDIN, expand
+
+    total = 0
+    for given in inputs:
+        try:
+            for name in expand(given):
+                if name != STDIN and not is_pipe(name) and sniff(name) == "log":
+                    total += Path(name).stat().st_size
+        except (Error, OSError):
+            continue  # Said when it is read.
+    return total

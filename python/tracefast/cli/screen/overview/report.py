@@ -78,7 +78,7 @@ def render(found: Overview, logs: list[str], *, width: int, top: int | None = No
         _times(found, log, width),
         _files(found, log, width, _most(top, _FILES)),
         _errors(found, log, width, _most(top, _ERRORS)),
-        _findings(found, width, _most(top, _FINDINGS)),
+        _findings(found, log, width, _most(top, _FINDINGS)),
     ]
     return "\n".join("\n".join(part) + "\n" for part in parts if part)
 
@@ -185,14 +185,14 @@ def _errors(found: Overview, log: str, width: int, most: int | None) -> list[str
     return [_title(title, "errors", log, width), *(f"  {line}" for line in text.splitlines())]
 
 
-def _findings(found: Overview, width: int, most: int | None) -> list[str]:
+def _findings(found: Overview, log: str, width: int, most: int | None) -> list[str]:
     """List what is worth a change."""
     listed = findings(found)
     if not listed:
         return []
-    lines = ["Worth a look"]
+    lines = [_title("Worth a change", "insights", log, width)]
     for one in listed[:most]:
-        text = f"{one.code}: {printable(one.title)} (tracefast {one.command})"
+        text = f"{one.code}: {printable(one.title)}"
         lines += textwrap.wrap(
             text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
         )
