@@ -1,9 +1,9 @@
 """The graph that is drawn: what data came from and went to, in few nodes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -16,6 +16,8 @@ CODE: Final = ("program", "library", "module", "configuration")
 # What is read and written at a terminal is worth a node, what goes to other devices is not.
 _TERMINALS: Final = ("/dev/pts/", "/dev/tty", "/dev/console")
 _PROCESSES: Final = ("process", "phase")
+# Edges between two names of a file.
+_NAMING: Final = ("rename", "link")
 
 # The kind and name of an end of an edge, in its log.
 End = tuple[str | None, str | None, str | None]
@@ -54,8 +56,7 @@ class Graph:
     notes: list[str]
 
 
-@dataclass(frozen=True)
-class _Edge:
+class _Edge(NamedTuple):
     source: End
     target: End
     bytes: int
@@ -78,11 +79,7 @@ def graph_of(
     nodes, most_lines
         How many nodes and lines there may be.
     """
-    role_of: dict[End, str] = {
-        (source, "file", path): role
-        for source, path, role in roles.select("source", "path", "role").iter_rows()
-    }
-    kept, left_out = _data(edges, role_of, code=code)
+    kept, role_of, left_out = _data(edges, roles, code=code)
     notes = []
     if left_out:
         notes.append("Not drawn: " + ", ".join(left_out) + ".")
@@ -98,42 +95,73 @@ def graph_of(
 
 
 def _data(
-    edges: pl.DataFrame, role_of: dict[End, str], *, code: bool
-) -> tuple[list[_Edge], list[str]]:
-    """Give the edges that are worth a line, and say what is not."""
-    hidden: dict[str, set[End]] = defaultdict(set)
-    columns = ("source", "src_kind", "src", "dst_kind", "dst", "how", "bytes")
+    edges: pl.DataFrame, roles: pl.DataFrame, *, code: bool
+) -> tuple[list[_Edge], dict[End, str], list[str]]:
+    """Give the edges that are worth a line, the roles of their files, and say what is not."""
+    # Most edges lead to libraries: what polars leaves out costs no Python objects.
+    rows = edges.select("source", "src_kind", "src", "dst_kind", "dst", "how", "bytes")
+    for end in ("src", "dst"):
+        rows = _with_role(rows, roles, end)
+    hidden = () if code else CODE
+    drawn = rows.filter(_is_drawn("src", hidden), _is_drawn("dst", hidden))
+    role_of: dict[End, str] = {}
     found = []
     degree: Counter[End] = Counter()
-    for source, src_kind, src, dst_kind, dst, how, moved in edges.select(columns).iter_rows():
+    for source, src_kind, src, dst_kind, dst, how, moved, src_role, dst_role in drawn.iter_rows():
         edge = _Edge((source, src_kind, src), (source, dst_kind, dst), moved or 0, how)
-        drawn = True
-        for end in (edge.source, edge.target):
-            role = role_of.get(end)
-            if role in CODE and not code:
-                hidden[role].add(end)
-                drawn = False
-            elif end[1] == "file" and (end[2] or "").startswith("/dev/"):
-                drawn &= (end[2] or "").startswith(_TERMINALS)
-            elif end[1] == "file" and role is None and how not in {"rename", "link"}:
-                drawn = False
-        if drawn:
-            found.append(edge)
-            if how not in {"rename", "link"}:
-                degree.update((edge.source, edge.target))
+        if src_role is not None:
+            role_of[edge.source] = src_role
+        if dst_role is not None:
+            role_of[edge.target] = dst_role
+        found.append(edge)
+        if how not in _NAMING:
+            degree.update((edge.source, edge.target))
     # A name that a file only had for a while is no node.
     kept = [
         edge
         for edge in found
-        if edge.how not in {"rename", "link"} or (degree[edge.source] and degree[edge.target])
+        if edge.how not in _NAMING or (degree[edge.source] and degree[edge.target])
     ]
+    return kept, role_of, _left_out(rows, hidden)
+
+
+def _with_role(edges: pl.DataFrame, roles: pl.DataFrame, end: str) -> pl.DataFrame:
+    """Add the role of the file at one end of each edge."""
+    files = roles.select("source", pl.col("path").alias(end), pl.col("role").alias(f"{end}_role"))
+    files = files.unique(["source", end], keep="last")
+    edges = edges.join(
+        files, on=["source", end], how="left", nulls_equal=True, maintain_order="left"
+    )
+    is_file = pl.col(f"{end}_kind").eq_missing(pl.lit("file"))
+    return edges.with_columns(pl.when(is_file).then(f"{end}_role").alias(f"{end}_role"))
+
+
+def _is_drawn(end: str, hidden: Collection[str]) -> pl.Expr:
+    """Say whether what an edge has at one end is worth a node."""
+    name, role = pl.col(end).fill_null(""), pl.col(f"{end}_role")
+    is_file = pl.col(f"{end}_kind").eq_missing(pl.lit("file"))
+    terminal = pl.any_horizontal(name.str.starts_with(start) for start in _TERMINALS)
+    return (
+        pl.when(role.is_in(hidden).fill_null(value=False))
+        .then(statement=False)
+        .when(is_file & name.str.starts_with("/dev/"))
+        .then(terminal)
+        .otherwise(~is_file | role.is_not_null() | pl.col("how").is_in(_NAMING))
+    )
+
+
+def _left_out(edges: pl.DataFrame, hidden: Collection[str]) -> list[str]:
+    """Say how many files of each hidden role there are."""
+    ends = [edges.select("source", path=end, role=f"{end}_role") for end in ("src", "dst")]
+    files = pl.concat(ends).filter(pl.col("role").is_in(hidden)).unique()
+    counts = dict(files.group_by("role").len().iter_rows())
     plurals = {"library": "libraries", "configuration": "configuration files"}
     words = []
     for role in CODE:
-        if count := len(hidden.get(role, ())):
+        if count := counts.get(role):
             many = plurals.get(role, f"{role}s")
             words.append(plural(count, "configuration file" if role == CODE[-1] else role, many))
-    return kept, words
+    return words
 
 
 def _program(name: str | None) -> str:
