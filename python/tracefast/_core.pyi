@@ -295,6 +295,8 @@ class Flow(Fold):
     def __new__(cls, *, by: str = "process") -> Self: ...
     @property
     def gaps(self) -> list[str]: ...
+    def roles(self) -> list[Batch]:
+        """Return what each file was for, in one part or several, once all events are in."""
 
 @final
 class Roles(Fold):

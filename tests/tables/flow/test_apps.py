@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from support.paths import DATA
@@ -32,3 +33,13 @@ def test_data_goes_through_pipes():
     edges = tf.flow(tf.scan(FOLDER / "tar.strace.zst"), by="image").collect()
     pipes = edges.filter(pl.col("how") == "pipe").select("src", "dst")
     assert pipes.rows() == [("/usr/bin/tar", "tar | gzip"), ("tar | gzip", "/usr/bin/gzip")]
+
+
+@pytest.mark.parametrize("by", ["process", "image", "phase"])
+@pytest.mark.parametrize("app", GOLDEN)
+def test_edges_and_roles_of_one_pass_are_those_of_two(app, by):
+    events = tf.scan(FOLDER / f"{app}.strace.zst")
+    files = []
+    edges = tf.flow(events, by=by, roles=files.append).collect()
+    assert_frame_equal(edges, tf.flow(events, by=by).collect())
+    assert_frame_equal(pl.concat(files), tf.roles(events).collect())

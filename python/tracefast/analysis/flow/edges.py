@@ -20,6 +20,7 @@ def flow(
     by: By = "process",
     *,
     gaps: Callable[[list[str]], object] | None = None,
+    roles: Callable[[pl.DataFrame], object] | None = None,
 ) -> pl.LazyFrame:
     """Give the edges of the flow of data: who read what, who wrote what.
 
@@ -38,6 +39,9 @@ def flow(
     gaps
         Called with what the logs lack, once the table is made: ``calls``, ``names``,
         ``addresses``, ``children``.
+    roles
+        Called with the table of `tracefast.roles`, which the same pass over the events gives, once
+        the table is made.
 
     Returns
     -------
@@ -96,6 +100,8 @@ def flow(
     def look(fold: _core.Flow) -> None:
         if gaps is not None:
             gaps(fold.gaps)
+        if roles is not None:
+            roles(pl.concat(map(pl.DataFrame, fold.roles())))
 
     return folded(
         events,

@@ -182,8 +182,6 @@ def _report(
     import polars as pl
 
     from tracefast.analysis.flow.edges import SCHEMA, flow
-    from tracefast.analysis.flow.roles import SCHEMA as ROLES
-    from tracefast.analysis.flow.roles import roles
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.flow.gaps import gap_lines
     from tracefast.cli.screen.flow.report import print_flow_report
@@ -194,16 +192,14 @@ def _report(
         _check_picture(request)
     gaps: list[str] = []
 
-    def both(events: pl.LazyFrame) -> pl.LazyFrame:
-        tables = (flow(events, by=grouping, gaps=gaps.extend), roles(events))
-        return pl.concat(tables, how="diagonal")
-
-    rows, complete = run_analysis(request, both)
-    if rows is None:
+    parts: list[pl.DataFrame] = []
+    found, complete = run_analysis(
+        request,
+        lambda events: flow(events, by=grouping, gaps=gaps.extend, roles=parts.append),
+    )
+    if found is None:
         return False
-    is_role = rows["role"].is_not_null()
-    files = rows.filter(is_role).select(ROLES.names())
-    found = rows.filter(~is_role).select(SCHEMA.names())
+    files = pl.concat(parts)
     found = filter_rows(_chosen(found, match, kind), request)
     if match is not None or kind is not None or request.where is not None:
         files = _used(files, found)

@@ -5,7 +5,9 @@ use pyo3::prelude::*;
 use tracefast_core::tables::flow::{self, By};
 use tracefast_core::tables::phases;
 
-use crate::tables::fold::Fold;
+use crate::arrow::batch::Batch;
+use crate::arrow::import::arrow;
+use crate::tables::fold::{Fold, taken};
 
 /// Which data went where.
 #[pyclass(frozen, extends = Fold, module = "tracefast._core")]
@@ -29,6 +31,14 @@ impl Flow {
     #[getter]
     fn gaps(this: &Bound<'_, Self>) -> Vec<&'static str> {
         this.as_super().get().look(flow::Flow::gaps).unwrap_or_default()
+    }
+
+    /// Give what each file was for, in parts, once all events are in.
+    fn roles(this: &Bound<'_, Self>) -> PyResult<Vec<Batch>> {
+        let fold = this.as_super().get();
+        let parts = this.py().detach(|| fold.change(flow::Flow::roles)).ok_or_else(taken)?;
+        let parts = parts.map_err(|error| arrow(&error))?;
+        Ok(parts.into_iter().map(Batch::new).collect())
     }
 }
 

@@ -21,6 +21,7 @@ trait AnyFold: Send {
     fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError>;
     fn finish(self: Box<Self>) -> Result<Vec<RecordBatch>, ArrowError>;
     fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 impl<F: fold::Fold + Send + 'static> AnyFold for F {
@@ -45,6 +46,10 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
     }
 
     fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
 }
@@ -76,13 +81,18 @@ impl Fold {
         self.with(|state| state.fold.as_any().downcast_ref().map(look)).ok().flatten()
     }
 
+    /// The result of `change` for a fold of type `F`; None if the table was taken.
+    pub(crate) fn change<F: 'static, T>(&self, change: impl FnOnce(&mut F) -> T) -> Option<T> {
+        self.with(|state| state.fold.as_any_mut().downcast_mut().map(change)).ok().flatten()
+    }
+
     fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> PyResult<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.as_mut().map(look).ok_or_else(taken)
     }
 }
 
-fn taken() -> PyErr {
+pub(crate) fn taken() -> PyErr {
     PyRuntimeError::new_err("the table was already taken")
 }
 

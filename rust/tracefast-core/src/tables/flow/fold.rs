@@ -4,6 +4,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
 use crate::tables::flow::graph::{Columns, Graph};
+use crate::tables::flow::process_names::ProcessNames;
 use crate::tables::flow::{By, table};
 use crate::tables::fold::RowFold;
 
@@ -21,17 +22,29 @@ use crate::tables::fold::RowFold;
 pub struct Flow {
     by: By,
     graph: Graph,
+    /// Once the roles were taken, the names of processes: the edges have the same.
+    names: Option<ProcessNames>,
 }
 
 impl Flow {
     /// A table without events.
     pub fn new(by: By) -> Self {
-        Self { by, graph: Graph::default() }
+        Self { by, graph: Graph::default(), names: None }
     }
 
     /// What the logs lack, so that the graph does: `calls`, `names`, `addresses`, `children`.
     pub fn gaps(&self) -> Vec<&'static str> {
         self.graph.gaps()
+    }
+
+    /// The table of [`Roles`], which follows from the same rows. No rows may come after that.
+    ///
+    /// # Errors
+    /// Never in practice: all columns have the same length.
+    pub fn roles(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        let graph = &mut self.graph;
+        let names = self.names.get_or_insert_with(|| ProcessNames::of_graph(graph));
+        table::roles(graph, names)
     }
 }
 
@@ -47,8 +60,9 @@ impl RowFold for Flow {
     }
 
     /// The table, in order of source and first use.
-    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        table::edges(self.graph, self.by)
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        let names = self.names.unwrap_or_else(|| ProcessNames::of_graph(&mut self.graph));
+        table::edges(self.graph, &names, self.by)
     }
 }
 
@@ -86,7 +100,8 @@ impl RowFold for Roles {
     }
 
     /// The table, in order of source and path.
-    fn table(self) -> Result<Vec<RecordBatch>, ArrowError> {
-        table::roles(self.graph)
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        let names = ProcessNames::of_graph(&mut self.graph);
+        table::roles(&self.graph, &names)
     }
 }

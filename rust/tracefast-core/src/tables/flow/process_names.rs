@@ -1,6 +1,7 @@
 //! What processes are called in the table.
 
 use crate::hash::HashMap;
+use crate::tables::flow::graph::Graph;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::group::{self, Process};
@@ -18,7 +19,12 @@ pub(crate) struct ProcessNames {
 }
 
 impl ProcessNames {
-    pub(crate) fn new(tracker: &mut Tracker, names: &mut Names) -> Self {
+    /// Names the processes of a graph, once all rows are in.
+    pub(crate) fn of_graph(graph: &mut Graph) -> Self {
+        Self::new(&mut graph.tracker, &mut graph.nodes.names)
+    }
+
+    fn new(tracker: &mut Tracker, names: &mut Names) -> Self {
         tracker.finish();
         let tasks = &tracker.tasks;
         let processes = group::processes(tasks);

@@ -41,15 +41,18 @@ struct About {
 }
 
 /// The rows of edges, in order of source and first use.
-pub(crate) fn edges(mut graph: Graph, by: By) -> Result<Vec<RecordBatch>, ArrowError> {
+pub(crate) fn edges(
+    mut graph: Graph,
+    names: &ProcessNames,
+    by: By,
+) -> Result<Vec<RecordBatch>, ArrowError> {
     graph.sockets.finish(&mut graph.nodes);
-    let names = ProcessNames::new(&mut graph.tracker, &mut graph.nodes.names);
-    let pipes = if by == By::Process { HashMap::default() } else { pipes(&mut graph, &names, by) };
+    let pipes = if by == By::Process { HashMap::default() } else { pipes(&mut graph, names, by) };
     let mut index: HashMap<About, u32> = HashMap::default();
     let mut rows: Vec<(About, Sum)> = Vec::new();
     for edge in graph.edges.all() {
         let Some(source) = source(&graph, edge) else { continue };
-        let end = |end: End| name(&graph, &names, &pipes, by, edge, end);
+        let end = |end: End| name(&graph, names, &pipes, by, edge, end);
         let (Some(from), Some(to)) = (end(edge.key.from), end(edge.key.to)) else { continue };
         let phase = phase(&graph, edge);
         let about = About { source, from, to, how: edge.key.how, phase };
@@ -189,9 +192,7 @@ struct File<'a> {
 }
 
 /// The rows of files, in order of source and path.
-pub(crate) fn roles(mut graph: Graph) -> Result<Vec<RecordBatch>, ArrowError> {
-    let names = ProcessNames::new(&mut graph.tracker, &mut graph.nodes.names);
-    let graph = &graph;
+pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBatch>, ArrowError> {
     let mut rows: Vec<File<'_>> = Vec::new();
     let mut by_node: HashMap<u32, u32> = HashMap::default();
     for (number, node) in (0..).zip(&graph.nodes.all) {
