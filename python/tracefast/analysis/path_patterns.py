@@ -22,6 +22,8 @@ _VARIES: Final = re.compile(
     r"|(?<=[/._-])(?=[a-z_]*[0-9])[a-z0-9_]{8}(?=/|$)"
     r"|(?<=tmp_obj_)[A-Za-z0-9]{6}(?![A-Za-z0-9])"
     r"|(?<=[._-])(?=[A-Za-z0-9]*[A-Z])(?=[A-Za-z0-9]*[a-z0-9])[A-Za-z0-9]{6}$"
+    # A pattern that somebody else has made.
+    r"|\*"
     r"|[0-9]+"
 )
 _ANY: Final = "*"
@@ -96,6 +98,8 @@ def patterns(paths: Iterable[str]) -> dict[str, str]:
     >>> found = patterns(["/lib/libm.so.6", "/data/1/a7.bin", "/data/2/a7.bin"])
     >>> list(found.values())
     ['/lib/libm.so.6', '/data/*/a7.bin', '/data/*/a7.bin']
+    >>> set(patterns(["/proc/*/status", "/proc/12/status"]).values())
+    {'/proc/*/status'}
     >>> names = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis"]
     >>> set(patterns(f"/img/{name}.jpg" for name in names).values())
     {'/img/*.jpg'}

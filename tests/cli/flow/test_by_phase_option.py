@@ -1,4 +1,4 @@
-"""`--by phase` of `tracefast files` and `tracefast syscalls`."""
+"""`--by phase` of `tracefast files`, `syscalls` and `flow`, with `--phase`."""
 
 import json
 
@@ -115,3 +115,12 @@ def test_scope_file_is_refused(run):
     done = run("files", TRAIN, "--by", "phase", "--scope", "file")
     assert done.returncode == 2
     assert "leave out --scope file" in done.stderr
+
+
+def test_one_phase_of_the_flow(rows):
+    whole = rows("flow", TRAIN, "--by", "phase")
+    within = rows("flow", TRAIN, "--by", "phase", "--phase", "unpack")
+    assert within
+    assert within == [row for row in whole if row["phase"] == "unpack"]
+    found = rows("flow", TRAIN, "--phases", "--phase", "unpack")
+    assert [row["name"] for row in found] == ["unpack"]

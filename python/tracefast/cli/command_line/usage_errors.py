@@ -37,7 +37,7 @@ class Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own classes
         """Write the list of commands, those that answer alike questions together."""
-        names = self.list_commands(ctx)
+        names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
         grouped = {name for group in GROUPS.values() for name in group}
         other = tuple(name for name in names if name not in grouped)
         width = max(map(len, names))

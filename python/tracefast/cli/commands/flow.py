@@ -1,8 +1,9 @@
 """`tracefast flow`: where data went, what files were for, the parts of the run."""
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -100,18 +101,32 @@ def flow(
             f"-o {request.output}: a picture shows the edges", "leave out --roles or --phases"
         )
     grouping: Grouping = (by or By.PROCESS).value
+    phase = None
+    if phases or by is By.PHASE:
+        # The events of a phase alone do not show that they are in it.
+        phase = request.window.phase
+        request = replace(request, window=replace(request.window, phase=None))
     if phases:
-        complete = _print_phases(request, match)
+        complete = _print_phases(request, match, phase)
     elif roles:
         complete = _print_roles(request, match)
     elif request.picture or (request.form is Format.TABLE and not (request.wide or request.sort)):
-        complete = _report(request, grouping, match, type_, code=code, nodes=nodes)
+        chosen = _Chosen(match, type_, phase)
+        complete = _report(request, grouping, chosen, code=code, nodes=nodes)
     else:
-        complete = _print_edges(request, grouping, match, type_)
+        complete = _print_edges(request, grouping, _Chosen(match, type_, phase))
     return DONE if complete else FAILED
 
 
-def _print_phases(request: Request, match: str | None) -> bool:
+class _Chosen(NamedTuple):
+    """Which edges are wanted: None for all."""
+
+    match: str | None
+    kind: Kind | None
+    phase: str | None
+
+
+def _print_phases(request: Request, match: str | None, name: str | None) -> bool:
     """Print the phases; say whether all inputs could be read."""
     from tracefast.analysis.flow.phases import SCHEMA, phases
     from tracefast.cli.inputs.event_sources import run_analysis
@@ -124,6 +139,8 @@ def _print_phases(request: Request, match: str | None) -> bool:
         return False
     if rows.is_empty():
         request.note(NO_PHASE)
+    if name is not None:
+        rows = rows.filter(name=name)
     table = filter_rows(rows, request, match, "name")
     print_table(table, request, main=_PHASES, noun=("phase", "phases"))
     return complete
@@ -147,9 +164,7 @@ def _print_roles(request: Request, match: str | None) -> bool:
     return complete
 
 
-def _print_edges(
-    request: Request, grouping: "Grouping", match: str | None, kind: Kind | None
-) -> bool:
+def _print_edges(request: Request, grouping: "Grouping", chosen: _Chosen) -> bool:
     """Print the edges; say whether all inputs could be read."""
     from tracefast.analysis.flow.edges import SCHEMA, flow
     from tracefast.cli.inputs.event_sources import run_analysis
@@ -164,7 +179,7 @@ def _print_edges(
     if rows is None:
         return False
     request.note_lines(gap_lines(gaps, None))
-    table = filter_rows(_chosen(rows, match, kind), request)
+    table = filter_rows(_filtered(rows, chosen), request)
     print_table(table, request, main=_MAIN, spare=_SPARE, noun=("edge", "edges"))
     return complete
 
@@ -172,8 +187,7 @@ def _print_edges(
 def _report(
     request: Request,
     grouping: "Grouping",
-    match: str | None,
-    kind: Kind | None,
+    chosen: _Chosen,
     *,
     code: bool,
     nodes: int,
@@ -200,8 +214,8 @@ def _report(
     if found is None:
         return False
     files = pl.concat(parts)
-    found = filter_rows(_chosen(found, match, kind), request)
-    if match is not None or kind is not None or request.where is not None:
+    found = filter_rows(_filtered(found, chosen), request)
+    if any(chosen) or request.where is not None:
         files = _used(files, found)
     if request.picture:
         request.note_lines(gap_lines(gaps, None))
@@ -211,15 +225,18 @@ def _report(
     return complete
 
 
-def _chosen(edges: "pl.DataFrame", match: str | None, kind: Kind | None) -> "pl.DataFrame":
-    """Keep the edges of names that match, and of one kind of thing."""
+def _filtered(edges: "pl.DataFrame", chosen: _Chosen) -> "pl.DataFrame":
+    """Keep the edges of names that match, of one kind of thing, of one phase."""
     import polars as pl
 
     from tracefast.cli.screen.result_table import filter_matching
 
-    if kind is not None:
-        edges = edges.filter(pl.any_horizontal(pl.col("src_kind", "dst_kind") == kind.value))
-    return filter_matching(edges, match, "src", "dst")
+    if chosen.kind is not None:
+        wanted = chosen.kind.value
+        edges = edges.filter(pl.any_horizontal(pl.col("src_kind", "dst_kind") == wanted))
+    if chosen.phase is not None:
+        edges = edges.filter(phase=chosen.phase)
+    return filter_matching(edges, chosen.match, "src", "dst")
 
 
 def _used(files: "pl.DataFrame", edges: "pl.DataFrame") -> "pl.DataFrame":
