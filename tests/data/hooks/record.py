@@ -1,6 +1,8 @@
 """Keep the lines of a kernel's lists that the hook points need. The README says how it was run."""
 
 import argparse
+import re
+import subprocess
 from pathlib import Path
 
 from tracefast.analysis.hooks.points import read_points
@@ -28,13 +30,31 @@ def kept_events(file: Path) -> list[str]:
     return [name for name in names if name.partition(":")[0] in {"syscalls", *SYSTEMS}]
 
 
+def published_functions(repository: Path, kernel: str) -> list[str]:
+    """Keep the names that github.com/DepSurf/function has among the symbols of a Ubuntu kernel."""
+    found = []
+    for name in sorted(POINTS.known):
+        page = ["git", "-C", str(repository), "show", f"HEAD:{name.strip('_')[0]}/{name}.md"]
+        text = subprocess.run(page, capture_output=True, text=True, check=False).stdout
+        of_kernel = text.partition(f"<summary>In <code>{kernel}</code>")[2]
+        symbols = of_kernel.partition("</details>")[0].partition("**Symbols:**")[2]
+        if re.search(rf"-[0-9a-f]+: {name} \(", symbols):
+            found.append(name)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--symbols", type=Path, help="/proc/kallsyms, or what nm prints")
     parser.add_argument("--events", type=Path, help="available_events of tracefs")
+    parser.add_argument("--depsurf", type=Path, help="a clone of github.com/DepSurf/function")
     given = parser.parse_args()
     given.folder.mkdir(exist_ok=True)
+    if given.depsurf is not None:
+        names = published_functions(given.depsurf, given.folder.name.removeprefix("linux-"))
+        lines = "".join(f"{name}\n" for name in names)
+        (given.folder / "available_filter_functions").write_text(lines)
     for file, keep, name in (
         (given.symbols, kept_symbols, "kallsyms"),
         (given.events, kept_events, "available_events"),

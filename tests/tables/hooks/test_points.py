@@ -9,7 +9,8 @@ from support.paths import DATA
 from tracefast.analysis.hooks.inventory import read_inventory, this_machine
 from tracefast.analysis.hooks.points import read_points
 
-KERNELS = [read_inventory(DATA / "hooks" / name) for name in ("linux-6.1", "linux-6.18")]
+VERSIONS = ("6.1", "6.18", "4.4", "4.15", "5.4", "5.15")
+KERNELS = [read_inventory(DATA / "hooks" / f"linux-{version}") for version in VERSIONS]
 
 
 def version(text):
@@ -24,7 +25,7 @@ def test_all_that_is_named_is_described():
         assert function.entry or function.result, function.name
 
 
-@pytest.mark.parametrize(("inventory", "kernel"), [(KERNELS[0], "6.1"), (KERNELS[1], "6.18")])
+@pytest.mark.parametrize(("inventory", "kernel"), list(zip(KERNELS, VERSIONS, strict=True)))
 def test_functions_are_in_the_kernels_that_they_are_said_to_be_in(inventory, kernel):
     functions = read_points().known.values()
     there = {each.name for each in functions if inventory.has_function(each.name)}
