@@ -106,7 +106,7 @@ def _data(
     drawn = rows.filter(_is_drawn("src", hidden), _is_drawn("dst", hidden))
     role_of: dict[End, str] = {}
     found = []
-    degree: Counter[End] = Counter()
+    used: set[End] = set()
     for source, src_kind, src, dst_kind, dst, how, moved, src_role, dst_role in drawn.iter_rows():
         edge = _Edge((source, src_kind, src), (source, dst_kind, dst), moved or 0, how)
         if src_role is not None:
@@ -115,12 +115,13 @@ def _data(
             role_of[edge.target] = dst_role
         found.append(edge)
         if how not in _NAMING:
-            degree.update((edge.source, edge.target))
+            used.add(edge.source)
+            used.add(edge.target)
     # A name that a file only had for a while is no node.
     kept = [
         edge
         for edge in found
-        if edge.how not in _NAMING or (degree[edge.source] and degree[edge.target])
+        if edge.how not in _NAMING or (edge.source in used and edge.target in used)
     ]
     return kept, role_of, _left_out(rows, hidden)
 
@@ -365,11 +366,15 @@ def _group(ends: list[End], role_of: dict[End, str]) -> Group:
 
 def _number_phases(edges: pl.DataFrame, graph: Graph) -> None:
     """Say of each phase which one it is: edges come in the order of time."""
-    ends = edges.select("source", "src_kind", "src", "dst_kind", "dst").iter_rows()
+    phases = [
+        pl.when(pl.col(f"{end}_kind") == "phase").then(pl.col(end)).alias(end)
+        for end in ("src", "dst")
+    ]
+    ends = edges.select(phases).filter(pl.any_horizontal(pl.all().is_not_null()))
     order: dict[str, None] = {}
-    for _, src_kind, src, dst_kind, dst in ends:
-        for kind, name in ((src_kind, src), (dst_kind, dst)):
-            if kind == "phase" and name is not None:
+    for names in ends.iter_rows():
+        for name in names:
+            if name is not None:
                 order.setdefault(printable(name))
     numbers = {name: at for at, name in enumerate(order, start=1)}
     for group in graph.groups:
