@@ -282,7 +282,7 @@ def baselines(rules: Iterable[Rule]) -> dict[str, float | None]:
     Raises
     ------
     tracefast.Error
-        A baseline is no log, or has no event; the message names the rule.
+        A baseline is not a log, or has no events; the message names the rule.
     OSError
         It cannot be read.
     """

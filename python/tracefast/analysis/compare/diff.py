@@ -352,7 +352,7 @@ def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
             continue
         p, least = p_value(before, after)
         found[at], sure[at] = p, False
-        # Where all runs are the same but one, no test could find anything: that is none.
+        # If all runs but one are the same, no test can find a difference: do not count it.
         if least <= LEVEL:
             tested.append((at, p))
     corrected = holm([p for _, p in tested])

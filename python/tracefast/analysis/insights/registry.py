@@ -55,7 +55,7 @@ RULES: Final[tuple[Rule, ...]] = tuple(rule for rules in GROUPS.values() for rul
 
 
 def rule_of(code: str) -> Rule | None:
-    """Give the rule of a code; None if there is none.
+    """Give the rule that has this code, or None.
 
     Examples
     --------

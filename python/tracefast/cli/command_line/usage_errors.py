@@ -70,7 +70,7 @@ class Commands(TyperGroup):
 def names_a_log(word: str, commands: Collection[str]) -> bool:
     """Say whether the first word of a command line is a log, and not the name of a command.
 
-    A word with a dot or a slash is meant to be a file, even if there is none.
+    A word with a dot or a slash is meant to be a file, even if no such file exists.
 
     Examples
     --------

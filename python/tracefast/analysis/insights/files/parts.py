@@ -38,7 +38,7 @@ def tail_first_archive(log: Log) -> Iterator[Finding]:
         # With more of them, the file is read at random.
         pl.col("read_forward") + pl.col("read_backward") < MANY_JUMPS.value,
         pl.col("size") >= LARGE.value,
-        # What is read again and again as a whole is none.
+        # A file that is read as a whole, again and again, is not such an archive.
         pl.col("read_reread_bytes") < pl.col("read_unique_bytes"),
         pl.col("read_jump_p90") >= FAR.value * pl.col("size"),
     ).sort("read_bytes", descending=True, nulls_last=True)
