@@ -11,8 +11,8 @@ use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
 use crate::tables::phases::open::In;
 use crate::tables::phases::rows::PhaseColumns;
+use crate::tables::process_tracking::callers::callers;
 use crate::tables::process_tracking::group;
-use crate::tables::process_tracking::programs::{self, Programs};
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::streams::Streams;
 use crate::tables::syscalls::By;
@@ -294,26 +294,13 @@ impl RowFold for Syscalls {
             return Ok(vec![table::build(rows, by, with_span)?]);
         }
         tracker.finish();
-        let tasks = &tracker.tasks;
-        let processes = group::processes(tasks);
-        let programs = Programs::new(tasks, &processes);
+        let processes = group::processes(&tracker.tasks);
         // For each owner: the entries of its tasks, its source, id and program.
         let mut owners = Vec::new();
-        let mut alone = vec![true; tasks.len()];
-        for (number, process) in processes.iter().enumerate() {
-            let mut members = Vec::new();
-            for &task in &*process.members {
-                members.extend(index.get(task as usize));
-                alone[task as usize] = false;
-            }
-            let comm = || tracker.comms.text(programs::comm(tasks, process)?);
-            let source = tracker.source_name(process.source);
-            let image = programs.last(number).and_then(|program| program.path.as_deref());
-            owners.push((members, source, process.pid.get(), image.or_else(comm)));
-        }
-        for ((task, index), _) in tasks.iter().zip(&index).zip(alone).filter(|&(_, alone)| alone) {
-            let comm = task.comm.get().and_then(|comm| tracker.comms.text(comm));
-            owners.push((vec![index], tracker.source_name(task.source), task.pid.get(), comm));
+        for caller in callers(&tracker, &processes) {
+            let members: Vec<_> =
+                caller.tasks.iter().filter_map(|&task| index.get(task as usize)).collect();
+            owners.push((members, caller.source, caller.pid, caller.image));
         }
         for (&(number, pid), index) in &taskless {
             owners.push((vec![index], source(number), pid, None));
