@@ -13,6 +13,8 @@ __all__ = [
     "Darshan",
     "Decoder",
     "Error",
+    "FailedCalls",
+    "FileTally",
     "Files",
     "Flow",
     "Fold",
@@ -20,6 +22,7 @@ __all__ = [
     "Memory",
     "ParquetEvents",
     "Phases",
+    "PollTally",
     "Processes",
     "Progress",
     "Reader",
@@ -28,6 +31,7 @@ __all__ = [
     "Schema",
     "StraceCounts",
     "Syscalls",
+    "TaskTally",
     "Waits",
     "Workers",
     "__version__",
@@ -285,6 +289,22 @@ class Processes(Fold):
 @final
 class Syscalls(Fold):
     def __new__(cls, *, by: str | None = None, span: bool = False) -> Self: ...
+
+@final
+class FailedCalls(Fold):
+    def __new__(cls) -> Self: ...
+
+@final
+class TaskTally(Fold):
+    def __new__(cls) -> Self: ...
+
+@final
+class FileTally(Fold):
+    def __new__(cls) -> Self: ...
+
+@final
+class PollTally(Fold):
+    def __new__(cls) -> Self: ...
 
 @final
 class StraceCounts(Fold):

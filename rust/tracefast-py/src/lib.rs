@@ -44,6 +44,8 @@ mod _core {
     #[pymodule_export]
     use super::tables::covered::Covered;
     #[pymodule_export]
+    use super::tables::errors::FailedCalls;
+    #[pymodule_export]
     use super::tables::files::{Darshan, Files};
     #[pymodule_export]
     use super::tables::flow::{Flow, Phases, Roles};
@@ -57,6 +59,8 @@ mod _core {
     use super::tables::processes::Processes;
     #[pymodule_export]
     use super::tables::syscalls::{StraceCounts, Syscalls};
+    #[pymodule_export]
+    use super::tables::tallies::{FileTally, PollTally, TaskTally};
     #[pymodule_export]
     use super::tables::waits::Waits;
     #[pymodule_export]

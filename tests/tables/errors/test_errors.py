@@ -6,8 +6,6 @@ import pytest
 import tracefast as tf
 from support.logs import lines_of
 from support.paths import DATA
-from tracefast.analysis.errors.failed_calls import FailedCalls
-from tracefast.analysis.errors.known_paths import KnownPaths
 from tracefast.analysis.errors.rows import SCHEMA
 
 ERRORS = DATA / "errors"
@@ -44,11 +42,7 @@ def test_counts_are_those_of_syscalls(log):
     assert counted.rows() == calls.select(*by, "errors").rows()
 
 
-@pytest.mark.parametrize(
-    "log",
-    [path for path in LOGS if "ftrace" not in path.name],
-    ids=lambda path: str(path.relative_to(DATA)),
-)
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: str(path.relative_to(DATA)))
 def test_programs_and_shares_are_those_of_syscalls(log):
     events = tf.scan(log)
     by = ["source", "name", "image"]
@@ -198,23 +192,10 @@ def test_rows_that_were_filtered_and_parquet_give_the_same(tmp_path):
     assert all(table.equals(tables[0]) for table in tables)
 
 
-def test_many_paths_are_kept_by_what_is_alike_in_them():
-    known = KnownPaths(most=2)
-    paths = ["/a/1", "/a/2", "/b/3.bin", "/b/4.bin", "/c/x.txt", "/d/y.txt", "/e/z.txt"]
-    known.numbered(pl.Series(paths))
-    assert known.texts()["path"].to_list() == [
-        *("/a/1", "/a/2", "/b/*.bin", "/c/x.txt"),
-        *("/d/*.txt", "/e/*.txt"),
-    ]
-
-
-def test_no_call_is_lost_where_there_are_many_paths(monkeypatch):
-    most = KnownPaths(most=10)
-    monkeypatch.setattr("tracefast.analysis.errors.failed_calls.KnownPaths", lambda: most)
-    table = errors_of(DATA / "flow" / "gcc.strace.zst")
-    assert table["count"].sum() == 287
-    assert most.texts().height <= 3 * 10 + 1
-
-
-def test_an_empty_fold_has_the_columns_of_the_table():
-    assert FailedCalls().finish()[0].schema == SCHEMA
+def test_no_call_is_lost_where_there_are_many_paths(tmp_path):
+    log = tmp_path / "many.strace"
+    paths = (f"/srv/{n % 3}/{n}" for n in range(140_000))
+    log.write_text("".join(f'5 access("{path}", F_OK){ABSENT}\n' for path in paths))
+    table = errors_of(log)
+    assert table["count"].sum() == 140_000
+    assert table.height < 10

@@ -13,9 +13,6 @@ from tracefast.analysis.path_patterns import patterns, suffix
 SCHEMA: Final = declared_schema("errors")
 # Of lists, so that a search in a folder of a million names has a row of a bounded size.
 _LONGEST: Final = 1_000
-_PROGRAM: Final = ("source", "image")
-_CALLER: Final = ("source", "task")
-_NO_TIME: Final = pl.lit(0).cast(pl.Datetime("ns"))
 # What is one row: the call, its error, and either the pattern or the search.
 _Key = tuple[str, str, str | None, str | None]
 
@@ -36,73 +33,28 @@ class _Calls:
             self.first_line = line
 
 
-def error_rows(
-    failed: pl.DataFrame, calls: pl.DataFrame, callers: pl.DataFrame, processes: pl.DataFrame
-) -> pl.DataFrame:
+def error_rows(failed: pl.DataFrame) -> pl.DataFrame:
     """Make the table of errors.
 
     Parameters
     ----------
     failed
-        Failed calls by task, error, name and path.
-    calls
-        All calls by task and name.
-    callers
-        The process id of each task, and when its first event was.
-    processes
-        `tracefast.processes`.
+        The table of `tracefast._core.FailedCalls`.
     """
-    images = _images(callers, processes)
-    by_name = [*_PROGRAM, "name"]
-    all_calls = (
-        calls.join(images, on=_CALLER, how="left", nulls_equal=True)
-        .group_by(by_name)
-        .agg(pl.col("calls").sum())
-        .with_columns(pl.col("source", "name").cast(pl.String))
-    )
-    groups = (
-        failed.join(images, on=_CALLER, how="left", nulls_equal=True)
-        .group_by(*by_name, "errno", "path")
-        .agg(pl.col("count", "timed", "total_ns").sum(), pl.col("first_line").min())
-        .with_columns(pl.col("source", "name", "errno").cast(pl.String))
-        .sort("first_line", "path", nulls_last=True)
-    )
     rows: list[dict[str, Any]] = []
-    for program, of_program in groups.partition_by(_PROGRAM, as_dict=True).items():
-        named = dict(zip(_PROGRAM, program, strict=True))
-        rows += [named | row for row in _rows(named["image"], of_program)]
-    return (
-        pl.DataFrame(rows, schema=SCHEMA)
-        .join(all_calls, on=by_name, how="left", nulls_equal=True)
-        .with_columns((pl.col("count") / pl.col("calls")).alias("share"))
-        .sort(
-            *("count", "total_ns", "source", "first_line", "name", "errno", "pattern"),
-            descending=[True, True, *[False] * 5],
-            nulls_last=True,
-        )
-        .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    for of_program in failed.partition_by("source", "image", maintain_order=True):
+        calls = dict(of_program.select("name", "calls").iter_rows())
+        program = of_program.row(0, named=True)
+        for row in _rows(program["image"], of_program):
+            share = row["count"] / calls[row["name"]]
+            rows.append(
+                row | {"source": program["source"], "image": program["image"], "share": share}
+            )
+    return pl.DataFrame(rows, schema=SCHEMA).sort(
+        *("count", "total_ns", "source", "first_line", "name", "errno", "pattern"),
+        descending=[True, True, *[False] * 5],
+        nulls_last=True,
     )
-
-
-def _images(callers: pl.DataFrame, processes: pl.DataFrame) -> pl.DataFrame:
-    """Give the program of each caller: of its process, whose first task it is or whose id it has.
-
-    Of several processes that had the same id, it is the last one that began before the caller did.
-    """
-    known = processes.select(
-        pl.col("source").cast(pl.Categorical),
-        "task",
-        "pid",
-        pl.coalesce("image", pl.col("comm").cast(pl.String)).alias("image"),
-        pl.col("ts_start").fill_null(_NO_TIME).alias("ts"),
-    )
-    first = known.select(*_CALLER, "image")
-    others = callers.join(first, on=_CALLER, how="anti")
-    others = others.with_columns(pl.col("ts").fill_null(_NO_TIME)).sort("ts")
-    by_id = others.join_asof(
-        known.drop("task").sort("ts"), on="ts", by=["source", "pid"], check_sortedness=False
-    )
-    return pl.concat([first, by_id.select(first.columns)])
 
 
 def _rows(image: str | None, groups: pl.DataFrame) -> list[dict[str, Any]]:

@@ -2,9 +2,11 @@
 
 import polars as pl
 
+from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
-from tracefast.analysis.errors.failed_calls import FailedCalls
+from tracefast._polars.map_rows import map_rows
+from tracefast.analysis.errors.rows import SCHEMA, error_rows
 
 
 def errors(events: Events) -> pl.LazyFrame:
@@ -75,4 +77,5 @@ def errors(events: Events) -> pl.LazyFrame:
     >>> table["folders"].to_list()
     [['/usr/local/bin', '/opt/bin']]
     """
-    return folded(events, FailedCalls, name="ERRORS", question="tracefast.errors")
+    failed = folded(events, _core.FailedCalls, name="ERRORS", question="tracefast.errors")
+    return map_rows(failed, error_rows, SCHEMA)

@@ -24,29 +24,12 @@ FOLDS: Final[dict[str, Callable[[], _core.Fold]]] = {
     "forks": lambda: _core.Forks(hints=True),
     "workers": _core.Workers,
     "roles": _core.Roles,
+    "tasks": _core.TaskTally,
+    "calls": _core.FileTally,
+    "polls": _core.PollTally,
 }
 # What the log of these is like is asked of every log.
-ALWAYS: Final = frozenset({"syscalls"})
-_POLLS: Final = (
-    *("poll", "ppoll", "ppoll_time64", "select", "_newselect", "pselect6", "pselect6_time64"),
-    *("epoll_wait", "epoll_pwait", "epoll_pwait2"),
-)
-_NO_POLLS: Final = pl.Schema(
-    {
-        "source": pl.String(),
-        "task": pl.UInt32(),
-        "name": pl.String(),
-        "polls": pl.Int64(),
-        "first": pl.Datetime("ns"),
-        "last": pl.Datetime("ns"),
-        "line": pl.UInt64(),
-        "calls": pl.Int64(),
-    }
-)
-# No rule looks at a log with fewer.
-FEWEST_POLLS: Final = 1000
-_TAKES: Final = (*_core.syscalls_that("reads"), *_core.syscalls_that("receives"), "accept4")
-_AT_ONCE: Final = 1_000_000
+ALWAYS: Final = frozenset({"syscalls", "tasks", "calls", "polls"})
 _NOTHING_REFUSED: Final = pl.Schema(
     {"source": pl.String, "file": pl.UInt64, "calls": pl.Int64, "path": pl.String}
 )
@@ -112,66 +95,32 @@ class Tables:
     @cached_property
     def calls(self) -> pl.DataFrame:
         """Calls by `source`, `name` and `file`, with their time, bytes, errors, first line."""
-        failed = pl.col("errno").is_not_null()
-        return _collected(
-            self.events.filter(pl.col("kind").cast(pl.String) == "syscall")
-            .group_by(_words("source"), _words("name"), "file")
-            .agg(
-                pl.len().cast(pl.Int64).alias("calls"),
-                failed.sum().cast(pl.Int64).alias("errors"),
-                pl.col("dur_ns").sum(),
-                pl.col("dur_ns").filter(failed).sum().alias("error_ns"),
-                pl.col("bytes").sum(),
-                pl.col("line").min(),
-            )
-        )
+        return self.table("calls").cast({"calls": pl.Int64, "errors": pl.Int64})
 
     @cached_property
     def polls(self) -> pl.DataFrame:
         """Threads that ask and get nothing: how often, of how many calls, when, by which call."""
-        if not self._may_poll:
-            return _NO_POLLS.to_frame()
-        # The kernel returns at once with 0 if the timeout is 0; one that slept takes longer.
-        empty = _words("name").is_in(_POLLS) & (pl.col("ret") == 0) & (pl.col("dur_ns") < _AT_ONCE)
-        again = _words("name").is_in(_TAKES) & (_words("errno") == "EAGAIN")
-        asks = (empty | again | (_words("name") == "sched_yield")).fill_null(value=False)
-        rows = self.events.filter(_words("kind") == "syscall")
-        counts = _collected(
-            rows.group_by(_words("source"), "task").agg(pl.len().cast(pl.Int64).alias("calls"))
+        calls = self.table("tasks").filter(pl.col("kind") == "syscall")
+        return (
+            self.table("polls")
+            .join(calls.select("source", "task", calls="rows"), on=["source", "task"])
+            .cast({"polls": pl.Int64, "calls": pl.Int64})
         )
-        found = _collected(
-            rows.filter(asks)
-            .group_by(_words("source"), "task", _words("name"))
-            .agg(
-                pl.len().cast(pl.Int64).alias("polls"),
-                pl.col("ts").min().alias("first"),
-                pl.col("ts").max().alias("last"),
-                pl.col("line").min(),
-            )
-        )
-        return found.join(counts, on=["source", "task"])
-
-    @property
-    def _may_poll(self) -> bool:
-        """Whether there are calls that may have asked in vain, as the table of calls says."""
-        rows = self.table("syscalls")
-        asks = rows.filter(pl.col("name").is_in([*_POLLS, "sched_yield"]))
-        fails = rows.filter(pl.col("name").is_in(_TAKES))
-        return int(asks["calls"].sum()) + int(fails["errors"].sum()) >= FEWEST_POLLS
 
     @cached_property
     def kinds(self) -> pl.DataFrame:
         """Rows by `source` and `kind`: whether they have processor and thread ids, their times."""
-        whole = (pl.col("ts").cast(pl.Int64) % 1_000_000_000 == 0).all()
-        return _collected(
-            self.events.group_by(_words("source"), _words("kind")).agg(
-                pl.len().cast(pl.Int64).alias("rows"),
-                pl.col("cpu").is_not_null().any().alias("on_cpu"),
-                pl.col("tid").is_not_null().any().alias("has_tids"),
-                pl.col("ts").count().cast(pl.Int64).alias("timed"),
-                whole.alias("whole_seconds"),
-                pl.col("ts").min().alias("first"),
-                pl.col("ts").max().alias("last"),
+        sums = pl.col("rows", "timed").sum().cast(pl.Int64)
+        return (
+            self.table("tasks")
+            .group_by("source", "kind", maintain_order=True)
+            .agg(
+                sums,
+                (pl.col("with_cpu").sum() > 0).alias("on_cpu"),
+                (pl.col("with_tid").sum() > 0).alias("has_tids"),
+                (pl.col("whole_seconds").sum() == pl.col("timed").sum()).alias("whole_seconds"),
+                pl.col("first").min(),
+                pl.col("last").max(),
                 pl.col("line").min(),
             )
         )

@@ -8,7 +8,6 @@ import polars as pl
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import Log
-from tracefast.analysis.insights.tables import FEWEST_POLLS
 from tracefast.quantities import Range, duration, percent, plural
 
 MANY_WAITS: Final = Threshold(
@@ -20,9 +19,7 @@ TAKERS: Final = Threshold(
     "",
     "who only waits, or only wakes, has a queue and no lock",
 )
-POLLS: Final = Threshold(
-    "calls that ask and get nothing", FEWEST_POLLS, "", "fewer cost a millisecond"
-)
+POLLS: Final = Threshold("calls that ask and get nothing", 1000, "", "fewer cost a millisecond")
 POLL_SHARE: Final = Threshold(
     "share of them among the calls of the thread, from the first to the last",
     0.8,

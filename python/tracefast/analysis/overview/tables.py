@@ -8,12 +8,12 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import Fold, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
+from tracefast.analysis.errors.rows import error_rows
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
 from tracefast.analysis.insights.registry import RULES
 from tracefast.analysis.insights.table import found_by
 from tracefast.analysis.insights.tables import FOLDS, Tables
-from tracefast.analysis.overview.lifetimes import Lifetimes
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _INSIGHTS: Final = "insights"
 _ERRORS: Final = "errors"
-# What is made besides `errors`; insights need all of `FOLDS`.
-_NEEDED: Final = ("files", "waits", "forks", "syscalls")
+# What is made besides those; insights need all of `FOLDS`.
+_NEEDED: Final = ("files", "waits", "forks", "syscalls", "tasks")
 
 
 class Finding(NamedTuple):
@@ -71,7 +71,10 @@ def overview(events: Events, *, insights: bool = True) -> Overview:
     >>> overview(tf.scan("demo.strace")).table("processes")["pid"].to_list()
     [100, 101]
     """
-    folds_of: dict[str, Callable[[], Fold]] = {_ERRORS: Lifetimes}
+    folds_of: dict[str, Callable[[], Fold]] = {
+        _ERRORS: _core.FailedCalls,
+        "processes": _core.Processes,
+    }
     folds_of |= {name: make for name, make in FOLDS.items() if insights or name in _NEEDED}
     passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
     while True:
@@ -86,16 +89,31 @@ def overview(events: Events, *, insights: bool = True) -> Overview:
         if isinstance(fold, _core.Waits):
             gaps = fold.gaps
         tables[name] = rows_of_fold(fold)
-        if isinstance(fold, Lifetimes):
-            tables |= {"processes": fold.processes, "tasks": fold.tasks}
+    tables[_ERRORS] = error_rows(tables[_ERRORS])
+    tables["tasks"] = _by_task(tally := tables["tasks"])
     if insights:
         asked = Tables(events, FOLDS)
         for name in FOLDS:
-            asked.take(name, tables[name])
+            asked.take(name, tally if name == "tasks" else tables[name])
         for rows in found_by(RULES, asked):
             if rows is not None:
                 tables[_INSIGHTS] = rows
     return Overview(tables, gaps)
+
+
+def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
+    """Add up the rows of each task: its events, its first and its last moment."""
+    kinds = {"calls": "syscall", "unparsed": "unparsed"}
+    return tally.group_by("source", "task", maintain_order=True).agg(
+        pl.col("rows").sum().alias("events"),
+        *(
+            pl.col("rows").filter(pl.col("kind") == kind).sum().alias(name)
+            for name, kind in kinds.items()
+        ),
+        pl.col("with_cpu").sum(),
+        pl.col("first").min(),
+        pl.col("end").max().alias("last"),
+    )
 
 
 def findings(found: Overview) -> list[Finding]:

@@ -3,6 +3,7 @@
 
 pub(crate) mod argument_parts;
 pub(crate) mod covered;
+pub mod errors;
 pub(crate) mod event_columns;
 pub mod files;
 pub mod flow;
@@ -19,6 +20,7 @@ pub(crate) mod ranges;
 pub(crate) mod streams;
 pub mod syscalls;
 pub(crate) mod table_builder;
+pub mod tallies;
 #[cfg(test)]
 mod tests;
 pub(crate) mod values;

@@ -26,6 +26,11 @@ impl Names {
         self.numbers.get(text).copied()
     }
 
+    /// How many texts there are.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
     /// The text of a number.
     pub(crate) fn text(&self, number: u32) -> Option<&str> {
         self.texts.get(number as usize).map(AsRef::as_ref)

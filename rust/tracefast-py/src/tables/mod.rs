@@ -1,6 +1,7 @@
 //! The folds of the core as Python classes.
 
 pub(crate) mod covered;
+pub(crate) mod errors;
 pub(crate) mod files;
 pub(crate) mod flow;
 pub(crate) mod fold;
@@ -8,5 +9,6 @@ pub(crate) mod forks;
 pub(crate) mod memory;
 pub(crate) mod processes;
 pub(crate) mod syscalls;
+pub(crate) mod tallies;
 pub(crate) mod waits;
 pub(crate) mod workers;

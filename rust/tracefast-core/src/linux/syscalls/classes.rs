@@ -80,6 +80,8 @@ classes! {
     /// Looks at a file without opening it or using what is in it, or at what a descriptor refers
     /// to: stat(2), access(2), readlink(2), statfs(2), getxattr(2).
     LOOKS "looks" = 27,
+    /// Waits until one of many descriptors is ready: poll(2), select(2), `epoll_wait`(2).
+    POLLS "polls" = 28,
 }
 
 impl Classes {

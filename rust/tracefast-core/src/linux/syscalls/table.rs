@@ -20,6 +20,7 @@ const LINKS: Classes = Classes::LINKS;
 const LOOKS: Classes = Classes::LOOKS;
 const SYNCS: Classes = Classes::SYNCS;
 const WAITS: Classes = Classes::WAITS;
+const POLLS: Classes = WAITS.and(Classes::POLLS);
 const COLLECTS: Classes = WAITS.and(Classes::COLLECTS);
 
 const PAIR: Shape = Shape { op: Op::OpenPair, ..Shape::EMPTY };
@@ -166,10 +167,10 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("epoll_create1", ANON.flags(0)),
     ("epoll_ctl", Shape::both(0, 2)),
     ("epoll_ctl_old", Shape::both(0, 2)),
-    ("epoll_wait", Shape::fd(0).does(WAITS)),
-    ("epoll_wait_old", Shape::fd(0).does(WAITS)),
-    ("epoll_pwait", Shape::fd(0).does(WAITS)),
-    ("epoll_pwait2", Shape::fd(0).does(WAITS)),
+    ("epoll_wait", Shape::fd(0).does(POLLS)),
+    ("epoll_wait_old", Shape::fd(0).does(POLLS)),
+    ("epoll_pwait", Shape::fd(0).does(POLLS)),
+    ("epoll_pwait2", Shape::fd(0).does(POLLS)),
     ("eventfd", ANON),
     ("eventfd2", ANON.flags(1)),
     ("timerfd", ANON),
@@ -221,15 +222,15 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("futex_time64", does(WAITS)),
     ("futex_wait", does(WAITS)),
     ("futex_waitv", does(WAITS)),
-    ("poll", does(WAITS)),
-    ("ppoll", does(WAITS)),
-    ("ppoll_time64", does(WAITS)),
-    ("select", does(WAITS)),
-    ("_newselect", does(WAITS)),
-    ("oldselect", does(WAITS)),
-    ("osf_select", does(WAITS)),
-    ("pselect6", does(WAITS)),
-    ("pselect6_time64", does(WAITS)),
+    ("poll", does(POLLS)),
+    ("ppoll", does(POLLS)),
+    ("ppoll_time64", does(POLLS)),
+    ("select", does(POLLS)),
+    ("_newselect", does(POLLS)),
+    ("oldselect", does(POLLS)),
+    ("osf_select", does(POLLS)),
+    ("pselect6", does(POLLS)),
+    ("pselect6_time64", does(POLLS)),
     ("nanosleep", does(WAITS)),
     ("clock_nanosleep", does(WAITS)),
     ("clock_nanosleep_time64", does(WAITS)),
