@@ -1,4 +1,4 @@
-"""The rules, the failing check and the workflow of the page about comparing."""
+"""The rules, the failing check and the workflow of the page about continuous integration."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ import yaml
 
 from support.paths import DATA, DOCS, ROOT
 
-PAGE = (DOCS / "compare.md").read_text()
+PAGE = (DOCS / "keep-fast.md").read_text()
 BUILDS = DATA / "builds"
 
 
