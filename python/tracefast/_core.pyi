@@ -77,6 +77,7 @@ class Schema:
     @property
     def names(self) -> list[str]:
         """Names of the columns, in order."""
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -148,6 +149,7 @@ class Report:
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     @property
     def lines(self) -> int:
@@ -216,6 +218,7 @@ class Report:
 class Batch:
     """Some rows of a stream: an Arrow record batch, which polars and pyarrow take as it is."""
 
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     @property
     def num_rows(self) -> int:
@@ -368,6 +371,7 @@ class Reader:
     that was read to its end, exported or closed raises an error.
     """
 
+    def _repr_html_(self) -> str: ...
     def __new__(
         cls,
         sources: list[str],

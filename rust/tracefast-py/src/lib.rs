@@ -6,6 +6,7 @@ pub(crate) mod arrow;
 mod errors;
 mod event_fields;
 mod inputs;
+mod notebook;
 mod options;
 mod parse;
 mod predicate;

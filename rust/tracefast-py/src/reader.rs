@@ -16,6 +16,7 @@ use tracefast_io::read::BatchStream;
 use crate::arrow::batch::{Batch, Schema, schema_capsule, stream_capsule};
 use crate::arrow::requested::Request;
 use crate::errors::exception;
+use crate::notebook;
 use crate::options::{READ_ROWS, options};
 use crate::predicate::Wanted;
 use crate::progress::{Progress, counters};
@@ -73,6 +74,15 @@ enum State {
 }
 
 impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::HandedOut => "handed out",
+            Self::Ended => "at its end",
+            Self::Closed => "closed",
+        }
+    }
+
     /// Only an open stream can be handed out: an empty one would look like an empty log.
     fn check_open(self) -> PyResult<()> {
         let what = match self {
@@ -236,14 +246,25 @@ impl Reader {
             Some(named) if more > 0 => format!("{named}, … {more} more]"),
             _ => named,
         };
-        let state = match *lock(&self.state) {
-            State::Open => "open",
-            State::HandedOut => "handed out",
-            State::Ended => "at its end",
-            State::Closed => "closed",
-        };
+        let state = lock(&self.state).name();
         let columns = self.schema.fields().len();
         Ok(format!("Reader(logs={logs}, columns={columns}, state='{state}')"))
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        let mut rows: Vec<_> = self.logs.iter().map(|log| notebook::row("log", log)).collect();
+        let more = rows.len().saturating_sub(NAMED);
+        rows.truncate(NAMED);
+        if more > 0 {
+            rows.push(notebook::row("", format!("{more} more logs")));
+        }
+        rows.push(notebook::row("columns", self.schema.fields().len().to_string()));
+        rows.push(notebook::row("state", lock(&self.state).name()));
+        match self.report(py) {
+            Some(report) => rows.extend(report.summary()),
+            None => rows.push(notebook::row("quality", "known when all is read")),
+        }
+        notebook::table("Reader", &rows)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

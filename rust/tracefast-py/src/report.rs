@@ -6,6 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::notebook;
+
 /// What was read, and what every line was used for.
 ///
 /// ``tf.parse`` returns it, and a reader has it at its end. Reports can be pickled and copied, and
@@ -63,6 +65,23 @@ pub struct Report {
 impl Report {
     pub fn new(inner: tracefast_io::report::Report) -> Self {
         Self { inner }
+    }
+
+    /// What a notebook shows of it.
+    pub(crate) fn summary(&self) -> Vec<(String, String)> {
+        let mut rows = vec![
+            notebook::row("format", self.format()),
+            notebook::row("clock", self.clock()),
+            notebook::row("lines", notebook::grouped(self.lines())),
+            notebook::row("rows", notebook::grouped(self.rows())),
+        ];
+        let kinds: BTreeMap<_, _> = self.inner.kinds().into_iter().collect();
+        rows.extend(kinds.into_iter().filter(|&(_, count)| count > 0).map(|(kind, count)| {
+            notebook::row(&format!("rows of kind {kind}"), notebook::grouped(count))
+        }));
+        rows.push(notebook::row("quality", self.quality().join(", ")));
+        rows.extend(self.inner.warnings.iter().map(|text| notebook::row("warning", text)));
+        rows
     }
 }
 
@@ -168,6 +187,10 @@ impl Report {
         let kinds: BTreeMap<_, _> = self.inner.kinds().into_iter().collect();
         let kinds = dict(py, kinds)?.repr()?.to_string();
         Ok(format!("Report(lines={}, rows={}, kinds={kinds})", self.lines(), self.rows()))
+    }
+
+    fn _repr_html_(&self) -> String {
+        notebook::table("Report", &self.summary())
     }
 }
 

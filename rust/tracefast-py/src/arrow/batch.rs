@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList};
 
 use crate::arrow::requested::Request;
+use crate::notebook;
 
 /// The columns of a table of events: ``pl.Schema(…)`` and ``pa.schema(…)`` take it.
 ///
@@ -70,9 +71,21 @@ impl Schema {
         lines.collect::<Vec<_>>().join("\n")
     }
 
+    fn _repr_html_(&self) -> String {
+        columns_table(&format!("{} columns", self.inner.fields().len()), &self.inner)
+    }
+
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         schema_capsule(py, &self.inner)
     }
+}
+
+/// Columns and their types for a notebook.
+fn columns_table(heading: &str, schema: &arrow_schema::Schema) -> String {
+    let fields = schema.fields().iter();
+    let rows: Vec<_> =
+        fields.map(|field| notebook::row(field.name(), type_name(field.data_type()))).collect();
+    notebook::table(heading, &rows)
 }
 
 /// A type as the page of the schema names it.
@@ -131,6 +144,12 @@ impl Batch {
 
     fn __repr__(&self) -> String {
         format!("Batch(rows={}, columns={})", self.inner.num_rows(), self.inner.num_columns())
+    }
+
+    fn _repr_html_(&self) -> String {
+        let rows = notebook::grouped(self.inner.num_rows() as u64);
+        let heading = format!("Batch of {rows} rows, {} columns", self.inner.num_columns());
+        columns_table(&heading, &self.inner.schema())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

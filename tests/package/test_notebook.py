@@ -1,0 +1,50 @@
+"""What objects show in a notebook: only what they know already, and nothing of it is markup."""
+
+from html.parser import HTMLParser
+
+import tracefast as tf
+from support.paths import DATA
+
+
+class Cells(HTMLParser):
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.texts = set(), []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        assert {name for name, _ in attrs} <= {"style"}
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def cells(shown) -> list[str]:
+    found = Cells(shown._repr_html_())
+    assert found.tags == {"div", "strong", "table", "tbody", "tr", "th", "td"}
+    return found.texts
+
+
+def test_a_report_says_what_was_read_and_how_good_it_is(tmp_path):
+    report = tf.parse(DATA / "demo.strace.zst", tmp_path / "demo.parquet")
+    shown = cells(report)
+    assert shown[shown.index("rows") + 1] == f"{report.rows:,}"
+    assert shown[shown.index("quality") + 1] == ", ".join(report.quality)
+    assert shown[shown.index("rows of kind syscall") + 1] == f"{report.kinds['syscall']:,}"
+
+
+def test_a_reader_reads_nothing_to_show_itself(tmp_path):
+    log = tmp_path / "<script>alert('1')"
+    log.write_text("5 close(3) = 0\n")
+    with tf.read(log) as reader:
+        shown = cells(reader)
+        assert shown[shown.index("log") + 1] == str(log)
+        assert shown[shown.index("quality") + 1] == "known when all is read"
+        (batch,) = reader
+        shown = cells(reader)
+        assert shown[shown.index("state") + 1] == "at its end"
+        assert shown[shown.index("rows") + 1] == "1"
+    assert cells(batch)[0] == f"Batch of 1 rows, {len(tf.schema())} columns"
+    shown = cells(reader.schema)
+    assert shown[shown.index("ret") + 1] == "int64"
