@@ -29,12 +29,12 @@ SCHEMA = {"type": pl.String, "read_random_share": pl.Float64}
 @pytest.mark.parametrize(
     ("row", "word"),
     [
-        ({"read_random_share": 0.0, "read_consecutive": 3}, "sequential 100 %"),
+        ({"read_random_share": 0.0, "read_consecutive": 3}, "in sequence"),
         # 1 of 1,000 is random: not quite all are sequential.
-        ({"read_random_share": 0.001, "read_consecutive": 1000}, "sequential 99 %"),
-        ({"read_random_share": 0.2, "read_consecutive": 10}, "sequential 80 %"),
-        ({"read_random_share": 0.21, "read_consecutive": 10}, "mixed 21 % random"),
-        ({"read_random_share": 0.5, "read_backward": 10}, "mixed 50 % random"),
+        ({"read_random_share": 0.001, "read_consecutive": 1000}, "in sequence 99 %"),
+        ({"read_random_share": 0.2, "read_consecutive": 10}, "in sequence 80 %"),
+        ({"read_random_share": 0.21, "read_consecutive": 10}, "partly random 21 %"),
+        ({"read_random_share": 0.5, "read_backward": 10}, "partly random 50 %"),
         ({"read_random_share": 0.51, "read_backward": 10}, "random 51 %"),
         ({"read_random_share": 1.0, "read_backward": 10}, "random 100 %"),
         ({"read_first": 4, "reads": 8, "read_eof": 4}, "once"),
@@ -97,10 +97,10 @@ def test_a_line_for_reads_and_one_for_writes_and_one_for_what_is_not_either(log)
     both, model, library = "/srv/both.bin", "/srv/model.bin", "/srv/library.so"
     # 100 + 100 + 100 read, the first 100 twice: 300 / 200; 50 written once.
     assert [row for row in rows if row[-1] == both] == [
-        ("read", 300, 3, 0, "mixed 50 % random", 1.5, 0.1, both),
+        ("read", 300, 3, 0, "partly random 50 %", 1.5, 0.1, both),
         ("write", 50, 1, 1, "once", 1.0, 0.025, both),
     ]
-    assert next(row for row in rows if row[-1] == model)[:5] == ("read", 8, 1, 0, "once +map")
+    assert next(row for row in rows if row[-1] == model)[:5] == ("read", 8, 1, 0, "whole +map")
     nothing = (None, None, None)
     assert ("map", 4096, 1, 0, *nothing, library) in rows
     assert ("open", None, 0, 1, *nothing, "/srv/missing") in rows
@@ -157,7 +157,7 @@ def test_assumed_offsets_are_noted_once_above_the_table(run, tmp_path):
     first, *rest = ran.stdout.splitlines()
     assert first.startswith("note: 2 files whose offsets are assumed: ")
     assert not any("assumed" in line for line in rest)
-    assert sum("sequential 100 %" in line for line in rest) == 2
+    assert sum("in sequence" in line for line in rest) == 2
     assert any("count from the first access" in line for line in rest)
 
 

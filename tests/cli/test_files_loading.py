@@ -104,6 +104,6 @@ def test_images(run, answer, tmp_path, size, calls, counts, rewinds, again, prob
 
 def test_the_verdict_in_a_line(run, pth, tmp_path):
     assert "random 88 %" in run("files", pth).stdout
-    assert "sequential 100 %" in run("files", image(tmp_path, *LARGER)).stdout
+    assert "whole" in run("files", image(tmp_path, *LARGER)).stdout
     # One of four goes back to the start.
-    assert "mixed 25 % random" in run("files", image(tmp_path, *LONG)).stdout
+    assert "partly random 25 %" in run("files", image(tmp_path, *LONG)).stdout

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from tracefast.cli.output.form import Format, ResultFormat
+from tracefast.cli.system.colours import Color, choose_colours
 from tracefast.reading import FormatIn, Machine
 
 Inputs = Annotated[
@@ -98,6 +99,14 @@ TopOption = Annotated[
 ]
 WideOption = Annotated[
     bool, typer.Option("--wide", help="All columns in a table, not only the main ones.")
+]
+ColorOption = Annotated[
+    Color | None,
+    typer.Option(
+        callback=choose_colours,
+        help="Colours and bold headings.  [default: auto: on terminals, unless NO_COLOR is set]",
+        show_default=False,
+    ),
 ]
 QuietOption = Annotated[
     bool, typer.Option("-q", "--quiet", help="Print only errors on standard error.")

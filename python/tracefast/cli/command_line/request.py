@@ -136,6 +136,8 @@ def _make_command(
     @functools.wraps(command)
     def run(*_: object, **given: Any) -> int:  # noqa: ANN401 - typer has checked the types
         shared_given = {name: given.pop(name) for name in names}
+        # Its callback does all that it means.
+        shared_given.pop("color", None)
         picture = PurePath(shared_given["output"]).suffix.lower() in pictures
         table = not picture and (other_output is None or given[other_output] is None)
         make = _make_request_of_results if annotations else _make_request
@@ -172,6 +174,7 @@ def _shared_options(
     format_in: options.FormatInOption = None,
     machine: options.MachineOption = None,
     assume_complete: options.AssumeCompleteOption = False,
+    color: options.ColorOption = None,
     quiet: options.QuietOption = False,
 ) -> None:
     """Declare the options that all tables share, for typer to read."""

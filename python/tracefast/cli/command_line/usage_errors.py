@@ -22,6 +22,23 @@ _OUT_OF_RANGE: Final = re.compile(
     r"(-?\d+) is not in the range (?:(\d+)<=)?x(?:>=(\d+))?(?:<=(\d+))?"
 )
 _CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
+# What other tools call things: head(1), find(1), databases.
+_ELSEWHERE: Final = {
+    **dict.fromkeys(("-n", "--limit", "--head", "--lines", "--max-rows"), "--top"),
+    **dict.fromkeys(("--filter", "--query"), "--where"),
+    **dict.fromkeys(("--path", "--name", "--glob"), "--match"),
+    **dict.fromkeys(("--order-by", "--sort-by"), "--sort"),
+    **dict.fromkeys(("--all", "--full", "--no-trunc"), "--wide"),
+    **dict.fromkeys(("--json", "--csv"), "--format"),
+    **dict.fromkeys(("--since", "--start"), "--from"),
+    **dict.fromkeys(("--until", "--end"), "--to"),
+    **dict.fromkeys(("f", "file", "reg"), "regular"),
+    **dict.fromkeys(("d", "dir", "folder"), "directory"),
+    **dict.fromkeys(("p", "pipes"), "pipe"),
+    **dict.fromkeys(("s", "sock"), "socket"),
+    **dict.fromkeys(("c", "character"), "char"),
+    **dict.fromkeys(("b", "device"), "block"),
+}
 # The headings of the list of commands; those in none of them come last.
 GROUPS: Final = {
     "Answers": ("waits", "workers", "flow", "insights", "errors"),
@@ -100,7 +117,7 @@ def to_command_error(error: Any, command: str | None = None) -> CommandError:  #
     option: str = getattr(error, "option_name", "")
     if type(error).__name__ == "NoSuchOption" and context is not None:
         known = [name for one in context.command.get_params(context) for name in one.opts]
-        near = suggest(option, known)
+        near = _suggest(option, known)
         return CommandError(f"{option}: no such option", near if "did you" in near else hint)
     if option and type(error).__name__ == "BadOptionUsage":
         return CommandError(f"{option}: needs a value", hint)
@@ -114,9 +131,15 @@ def to_command_error(error: Any, command: str | None = None) -> CommandError:  #
             return CommandError(f"{name}: missing", hint)
         if match := _CHOICE.fullmatch(text):
             choices = re.findall(r"'(.*?)'", match[2])
-            return CommandError(f"{name} {match[1]}: invalid choice", suggest(match[1], choices))
+            return CommandError(f"{name} {match[1]}: invalid choice", _suggest(match[1], choices))
         text = f"{name}: {_of_number(text) or text[:1].lower() + text[1:]}"
     return CommandError(text, hint)
+
+
+def _suggest(given: str, known: Collection[str]) -> str:
+    """Suggest what resembles a name, or what another tool calls so."""
+    here = _ELSEWHERE.get(given)
+    return f"did you mean {here!r}?" if here in known else suggest(given, known)
 
 
 def _of_number(text: str) -> str | None:

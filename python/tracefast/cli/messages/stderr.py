@@ -6,6 +6,7 @@ import sys
 from typing import Final
 
 from tracefast.cli.messages.hints import command_hint
+from tracefast.cli.system.colours import has_colours
 from tracefast.cli.system.streams import discard_stderr
 from tracefast.cli.text.escaping import printable
 from tracefast.inputs.sources import STDIN
@@ -39,21 +40,12 @@ def print_warning(what: str) -> None:
 
 
 def _print(label: str, colour: str, text: str) -> None:
-    shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _has_colours() else label
+    shown = f"\x1b[1;{colour}m{label}\x1b[0m" if has_colours(sys.stderr) else label
     try:
         print(f"{shown}: {printable(text)}", file=sys.stderr, flush=True)
     except OSError:
         # Nobody reads standard error: the exit code has to do.
         discard_stderr()
-
-
-def _has_colours() -> bool:
-    """Say whether messages have colours, by the rules of https://no-color.org."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _describe(error: Exception, output: str | None) -> tuple[str, str | None]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.system.colours import bold_heading, has_coloured_tables
 from tracefast.cli.text.escaped_columns import as_text, spreadsheet_column, without_bytes
 from tracefast.cli.text.escaping import plain_json, spreadsheet_cell
 from tracefast.cli.text.table_text import render_table
@@ -54,7 +55,10 @@ def write_table(
         width = None
         if is_terminal_table(form, output):
             width = sys.maxsize if whole else terminal_width()
-        data = render_table(frame, columns, width, spare, verbatim=verbatim).encode()
+        text = render_table(frame, columns, width, spare, verbatim=verbatim)
+        if output == STDIN and has_coloured_tables():
+            text = bold_heading(text)
+        data = text.encode()
     else:
         data = encode_table(frame, form)
     write_bytes(data, output, clobber=clobber)

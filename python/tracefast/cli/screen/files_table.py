@@ -40,7 +40,7 @@ _NOUNS: Final[dict[By | None, tuple[str, str]]] = {
     "open": ("open file", "open files"),
     "phase": ("file of a phase", "files of phases"),
 }
-# On a narrower terminal, patterns are abbreviated.
+# On a narrower terminal, patterns are shorter.
 _NARROW: Final = 100
 _INDENT: Final = " " * len("total: ")
 

@@ -17,6 +17,8 @@ from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP
 from tracefast.cli.text.shorten import cut_middle
+from tracefast.cli.text.width import cells as text_width
+from tracefast.cli.text.width import padded
 
 # As many equal processes become one line.
 _MIN_GROUP: Final = 3
@@ -326,7 +328,7 @@ def _aligned(
         names = [_cut_name(name, max(room, _MIN_NAME), drawing) for name in names]
     columns = len(lines[0])
     # One long name does not widen all lines.
-    column = min(max(map(len, names)), _MAX_PADDING if width is None else width)
+    column = min(max(map(text_width, names)), _MAX_PADDING if width is None else width)
     values = [column, *(_widest(lines, c, 0) for c in range(1, columns))]
     extras = [_widest(lines, c, 1) for c in range(columns)]
     header = [name for name, _ in lines[0]]
@@ -334,10 +336,10 @@ def _aligned(
     for at, (name, line) in enumerate(zip(names, lines, strict=True)):
         if at in titles:
             out.append(f"{titles[at]}\n")
-        cells = [name.ljust(values[0])]
+        cells = [padded(name, values[0])]
         for c in range(1, columns):
             text, extra = line[c]
-            shown = text.ljust(values[c]) if header[c] in _TEXT_COLUMNS else text.rjust(values[c])
+            shown = padded(text, values[c], right=header[c] not in _TEXT_COLUMNS)
             cells.append(shown + extra.ljust(extras[c]))
         out.append(GAP.join(cells).rstrip() + "\n")
     text = "".join(out)
@@ -353,7 +355,7 @@ def _fit_columns(lines: list[Line], width: int, drawing: _Drawing) -> tuple[list
     spare = list(_SPARE)
     names = [line[0][0] for line in lines]
     deepest = max(_branches_width(name, drawing) for name in names)
-    wanted = min(max(map(len, names)), _MIN_ROOM + min(deepest, _MAX_BRANCHES))
+    wanted = min(max(map(text_width, names)), _MIN_ROOM + min(deepest, _MAX_BRANCHES))
     while True:
         header = [name for name, _ in lines[0]]
         wide = (_widest(lines, c, 0) + _widest(lines, c, 1) for c in range(1, len(header)))

@@ -1,8 +1,9 @@
 """Print a table: filtered, sorted, cut to its top."""
 
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -14,10 +15,13 @@ from tracefast.cli.messages.hints import NO_PHASE
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_table
+from tracefast.cli.text.escaping import printable
 
 _ROW = ("row", "rows")
 # Most commands print a total and a note.
 _LINES_BELOW = 2
+# Rows among which what was meant by a pattern is looked for.
+_COMPARED: Final = 10_000
 
 AsText = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
@@ -74,10 +78,24 @@ def filter_rows(
     columns
         The columns to match.
     """
-    frame = filter_matching(frame, match, *columns)
+    given = frame
+    frame = filter_matching(given, match, *columns)
+    if match is not None and frame.is_empty() and (near := _nearest(given, match, *columns)):
+        request.note(f"note: nothing matches --match {match}; the nearest is {printable(near)}")
     return (
         frame if request.where is None else frame.filter(evaluate_condition(frame, request.where))
     )
+
+
+def _nearest(frame: pl.DataFrame, pattern: str, *columns: str) -> str | None:
+    """Give the value that is most like a pattern; None if nothing is."""
+    values = [value for name in columns for value in frame[name].head(_COMPARED) if value]
+    by_name = {value.rpartition("/")[2]: value for value in reversed(values)}
+    wanted = pattern.rpartition("/")[2]
+    found = get_close_matches(wanted, by_name, n=1) or get_close_matches(
+        wanted.replace("*", ""), by_name, n=1
+    )
+    return by_name[found[0]] if found else None
 
 
 def filter_matching(frame: pl.DataFrame, pattern: str | None, *columns: str) -> pl.DataFrame:

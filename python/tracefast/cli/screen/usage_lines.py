@@ -23,7 +23,8 @@ _SHOWN: Final = {
     *("path", "reads", "read_bytes", "read_ns", "read_errors", "read_reread_factor"),
     *("read_coverage_share", "writes", "write_bytes", "write_ns", "write_errors"),
 }
-_ABBREVIATIONS: Final = {"sequential": "seq", "random": "rand"}
+# Patterns in which all of a file was read, or written, in order, if all of it was accessed.
+_IN_ORDER: Final = ("in sequence", "once")
 
 
 # Something succeeded.
@@ -46,7 +47,7 @@ def usage_lines(
     sort
         The column that the table is sorted by, to be shown as well.
     short
-        Abbreviate the patterns.
+        Leave out of the patterns how many processes used the file.
 
     Returns
     -------
@@ -59,18 +60,17 @@ def usage_lines(
     >>> import tracefast as tf
     >>> table = tf.files(tf.scan("demo.strace")).collect()
     >>> usage_lines(table).select("op", "op_bytes", "calls", "pattern", "covered_share").rows()
-    [('read', 4096, 2, 'once', 1.0), ('other', None, None, None, None)]
+    [('read', 4096, 2, 'whole', 1.0), ('other', None, None, None, None)]
     """
     table = table.with_row_index("row")
     used = {op: pl.col(f"{op}s") + pl.col(f"{op}_errors") > 0 for op in ("read", "write")}
-    rows = [table.filter(used[op]).with_columns(*_transfer_line(op)) for op in ("read", "write")]
+    rows = [
+        table.filter(used[op]).with_columns(*_transfer_line(op, short=short))
+        for op in ("read", "write")
+    ]
     unused = table.filter(~(used["read"] | used["write"]))
     rows.append(unused.with_columns(*_other_line()))
     together = pl.concat(rows).sort("row", maintain_order=True)
-    if short:
-        together = together.with_columns(
-            pl.col("pattern").str.replace_many(list(_ABBREVIATIONS), list(_ABBREVIATIONS.values()))
-        )
     extra = [sort] if sort is not None and sort not in _SHOWN else []
     return together.select(
         *(name for name in _KEYS if name in table.columns),
@@ -81,7 +81,7 @@ def usage_lines(
     )
 
 
-def _transfer_line(op: str) -> Iterator[pl.Expr]:
+def _transfer_line(op: str, *, short: bool) -> Iterator[pl.Expr]:
     yield pl.lit(op).alias("op")
     yield pl.col(f"{op}_bytes").alias("op_bytes")
     yield pl.col(f"{op}s").alias("calls")
@@ -89,7 +89,13 @@ def _transfer_line(op: str) -> Iterator[pl.Expr]:
     other = pl.col("writes" if op == "read" else "reads") > 0
     first = True if op == "read" else ~other
     mapped = pl.when((pl.col("mmaps") > 0) & first).then(pl.lit(" +map")).otherwise(pl.lit(""))
-    yield (access_pattern(op).fill_null("-") + mapped).replace("-", None).alias("pattern")
+    pattern = access_pattern(op)
+    whole = pattern.is_in(_IN_ORDER) & (pl.col(f"{op}_coverage_share") == 1)
+    pattern = pl.when(whole).then(pl.lit("whole")).otherwise(pattern).fill_null("-")
+    processes = pl.col("processes").fill_null(0)
+    many = pl.lit(not short) & (processes > 1) & (pattern != "-") & ~_is_stream()
+    by = pl.when(many).then(pl.format(", by {} processes", processes)).otherwise(pl.lit(""))
+    yield (pattern + by + mapped).replace("-", None).alias("pattern")
     yield pl.col(f"{op}_reread_factor").alias("reread_factor")
     yield pl.col(f"{op}_coverage_share").alias("covered_share")
     yield pl.col(f"{op}_ns").alias("op_ns")
@@ -117,8 +123,9 @@ def _other_line() -> Iterator[pl.Expr]:
 def access_pattern(op: str) -> pl.Expr:
     """Name the order in which a file was read or written, with a percentage.
 
-    ``sequential``, ``random``, or ``mixed`` by the share of accesses that neither continue where
-    the one before ended nor skip only a little; ``once`` where no access follows another; the type
+    ``in sequence``, ``random``, or ``partly random`` by the share of accesses that neither continue
+    where the one before ended nor skip only a little; ``once`` where no access follows another; the
+    type
     of a file without offsets, such as a pipe; ``unknown`` where the log does not show most
     offsets; ``end`` where there was nothing to read. Null where every call failed.
 
@@ -136,12 +143,12 @@ def access_pattern(op: str) -> pl.Expr:
     )
     random = pl.col(f"{op}_random_share")
 
-    def word(text: str, part: pl.Expr, rest: str = "") -> pl.Expr:
+    def word(text: str, part: pl.Expr) -> pl.Expr:
         # Rounded down, as only all of them are 100 %, but not below what a float falls short of.
-        return pl.format(f"{text} {{}} %{rest}", (part * 100 + 1e-9).floor().cast(pl.Int64))
+        return pl.format(f"{text} {{}} %", (part * 100 + 1e-9).floor().cast(pl.Int64))
 
     return (
-        pl.when(pl.col("type").is_in(list(_STREAMS)))
+        pl.when(_is_stream())
         .then(pl.col("type"))
         .when(unknown > first + moves)
         .then(pl.lit("unknown"))
@@ -149,14 +156,20 @@ def access_pattern(op: str) -> pl.Expr:
         .then(pl.lit("once"))
         .when(random.is_null() & (pl.col(f"{op}s") > 0))
         .then(pl.lit("end" if op == "read" else None, pl.String))
+        .when(random == 0)
+        .then(pl.lit("in sequence"))
         .when(random <= _SEQUENTIAL)
-        .then(word("sequential", 1 - random))
+        .then(word("in sequence", 1 - random))
         .when(random > _RANDOM)
         .then(word("random", random))
         .when(random.is_not_null())
-        .then(word("mixed", random, " random"))
+        .then(word("partly random", random))
         .alias("pattern")
     )
+
+
+def _is_stream() -> pl.Expr:
+    return pl.col("type").is_in(list(_STREAMS)).fill_null(value=False)
 
 
 def note_on_assumed(table: pl.DataFrame) -> list[str]:
@@ -205,8 +218,7 @@ def total_and_notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]] = ()) 
     ['total: 1 file, 4.0 KiB in 2 reads (60.0 µs)',
      'note: io_uring: 7 submissions; the log does not show what they read or wrote']
     """
-    stream = pl.col("type").is_in(list(_STREAMS)).fill_null(value=False)
-    plain, streams = table.filter(~stream), table.filter(stream)
+    plain, streams = table.filter(~_is_stream()), table.filter(_is_stream())
     unopened = pl.col("opens_failed") > 0
     unseen = ~unopened & (pl.col("stats_failed") > 0)
     missing = [

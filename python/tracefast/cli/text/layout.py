@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from tracefast.cli.text.width import cells, padded
+
 GAP: Final = "  "
 
 
@@ -29,18 +31,18 @@ def align(
     >>> list(align([["calls", "name"], ["12", "read"]], right=[0]))
     ['calls  name', '   12  read']
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for column, most in (max_widths or {}).items():
         widths[column] = min(widths[column], most)
     for row in rows:
-        cells = (
-            cell.rjust(width) if at in right else cell.ljust(width)
+        aligned = (
+            padded(cell, width, right=at in right)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        yield GAP.join(cells).rstrip()
+        yield GAP.join(aligned).rstrip()
 
 
 def room_for_last(rows: Sequence[Sequence[str]], width: int) -> int:
     """Give the width that is left for the last column; below zero where the others need more."""
-    others = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    others = [max(map(cells, column)) for column in zip(*rows, strict=True)][:-1]
     return width - sum(others) - len(GAP) * len(others)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Final
 
+from tracefast.cli.text.width import cells, first_cells, last_cells
+
 _ELLIPSIS: Final = "…"
 
 
@@ -84,11 +86,12 @@ def cut_middle(text: str, limit: int, ellipsis: str = _ELLIPSIS) -> str:
     >>> cut_middle("/srv/demo/data/model.safetensors", 16)
     '/srv/…afetensors'
     """
-    if len(text) <= limit:
+    if cells(text) <= limit:
         return text
-    room = limit - len(ellipsis)
+    room = limit - cells(ellipsis)
     head = room // 3
-    last = len(text) - max(text.rfind("/"), 0)
+    last = cells(text[max(text.rfind("/"), 0) :])
     if last <= room:
         head = min(head, room - last)
-    return text[:head] + ellipsis + text[len(text) - (room - head) :]
+    start = first_cells(text, head)
+    return start + ellipsis + last_cells(text, room - cells(start))

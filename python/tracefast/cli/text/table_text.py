@@ -11,6 +11,7 @@ from tracefast.cli.text.escaped_columns import as_text, printable_column
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP, align
 from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
+from tracefast.cli.text.width import cells as text_width
 
 _ABSENT: Final = "-"
 _MIN_TEXT: Final = 16
@@ -214,7 +215,7 @@ def _has_nanoseconds(values: pl.Series) -> bool:
 
 def _min_width(cells: list[list[str]], numeric: Sequence[bool]) -> int:
     """Give the length of lines in which text is cut as far as it may be."""
-    widths = [max(map(len, column)) for column in cells]
+    widths = [max(map(text_width, column)) for column in cells]
     cut = (
         wide if number else min(wide, _MIN_TEXT)
         for wide, number in zip(widths, numeric, strict=True)
@@ -227,10 +228,10 @@ def _fit(
 ) -> None:
     """Cut the widest columns of text until lines fit; names of logs stay different."""
     room = width - len(GAP) * (len(cells) - 1)
-    if logs is not None and sum(max(map(len, column)) for column in cells) > room:
+    if logs is not None and sum(max(map(text_width, column)) for column in cells) > room:
         cells[logs][1:] = without_common_folders(cells[logs][1:])
     while True:
-        widths = [max(map(len, column)) for column in cells]
+        widths = [max(map(text_width, column)) for column in cells]
         excess = sum(widths) - room
         texts = [i for i, number in enumerate(numeric) if not number]
         if excess <= 0 or not texts:

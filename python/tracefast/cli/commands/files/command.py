@@ -126,9 +126,10 @@ def files(
     """Show which files were used, and how: bytes, access pattern, re-reads, time.
 
     One row per file, the most bytes first. As text, a file has one line for its reads and one for
-    its writes. The pattern is sequential, random or mixed, by the share of accesses that jump, and
-    "once" where no access follows another. re-read: bytes moved divided by distinct bytes. covered:
-    the part of the file that was accessed. A file that was only mapped, opened or looked up
+    its writes. The pattern is in sequence, random or partly random, by the share of accesses that
+    jump, "whole" where all of the file was accessed in sequence, and "once" where no access follows
+    another. re-read: bytes moved divided by distinct bytes. covered: the part of the file that was
+    accessed. A file that was only mapped, opened or looked up
     (stat) has one line. --wide and the other formats have all columns, one row per file.
 
     \b

@@ -16,6 +16,7 @@ from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP, align
 from tracefast.cli.text.shorten import cut_middle
+from tracefast.cli.text.width import cells as text_width
 from tracefast.quantities import plural
 
 Row = dict[str, Any]
@@ -158,7 +159,7 @@ def _few(names: list[str]) -> str:
 def _fitted(cells: list[list[str]], long: Sequence[int], width: int | None) -> list[str]:
     """Align cells; of those that are long, the middles are cut until a line fits."""
     if width is not None:
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        widths = [max(map(text_width, column)) for column in zip(*cells, strict=True)]
         rest = width - sum(w for at, w in enumerate(widths) if at not in long)
         rest -= len(GAP) * (len(widths) - 1)
         limits = _shares([widths[at] for at in long], rest)
