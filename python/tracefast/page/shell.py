@@ -33,18 +33,25 @@ _POLICY: Final = (
 _DIGITS: Final = 6
 
 
-def text(value: str) -> str:
+def text(value: str, most: int = MOST_TEXT) -> str:
     """Write text of a log for HTML: what is invisible is escaped, what is long is cut.
+
+    Parameters
+    ----------
+    value
+        The text.
+    most
+        How many characters to keep.
 
     Examples
     --------
     >>> text('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    return escape(shown(value))
+    return escape(shown(value, most))
 
 
-def shown(value: str) -> str:
+def shown(value: str, most: int = MOST_TEXT) -> str:
     r"""Write text of a log as a page shows it: what is invisible is escaped, what is long is cut.
 
     Examples
@@ -52,7 +59,7 @@ def shown(value: str) -> str:
     >>> print(shown("a\u202eb\n"), len(shown("long/" * 100)))
     a\u202eb\n 160
     """
-    return cut_middle(printable(value), MOST_TEXT)
+    return cut_middle(printable(value), most)
 
 
 def json_block(value: object, attributes: str) -> str:

@@ -70,25 +70,43 @@
     sumCalls(range);
   }
 
-  // Of the table of calls: what was within the chosen time, in whole steps.
+  // Of the table of calls: what began within the chosen time, in whole steps.
   function sumCalls(range) {
     const block = document.getElementById("calls-over-time");
-    if (!block) return;
+    const table = document.getElementById("calls-table");
+    if (!block || !table) return;
     const { step, columns } = JSON.parse(block.textContent);
-    const sums = new Map();
-    for (const { name, bin, calls, ns } of range ? rows(columns) : []) {
+    const sums = new Map(columns.key.map((name) => [name, { calls: 0, ns: 0 }]));
+    for (const { key, bin, calls, ns } of range ? rows(columns) : []) {
       if ((bin + 1) * step <= range[0] || bin * step >= range[1]) continue;
-      const sum = sums.get(name) || { calls: 0, ns: 0 };
-      sums.set(name, { calls: sum.calls + calls, ns: sum.ns + ns });
+      const sum = sums.get(key);
+      sums.set(key, { calls: sum.calls + calls, ns: sum.ns + ns });
     }
-    for (const cell of document.querySelectorAll("[data-call]")) {
-      const sum = sums.get(cell.dataset.call) || { calls: 0, ns: 0 };
-      const known = columns.name.includes(cell.dataset.call);
-      const value = sum[cell.dataset.of];
-      cell.dataset.v = known ? value : "";
-      const ns = cell.dataset.of === "ns";
-      cell.textContent = !known ? "" : ns ? `${(value / 1e6).toFixed(3)} ms` : value.toLocaleString("en");
+    const heads = [...table.tHead.rows[0].cells];
+    const keys = heads.filter((head) => ["source", "name"].includes(head.dataset.c));
+    for (const [of, words] of [["calls", "calls in it"], ["ns", "time in it"]]) {
+      let head = heads.find((one) => one.dataset.c === `window_${of}`);
+      if (!head) head = addColumn(table, `window_${of}`, words);
+      for (const row of table.tBodies[0].rows) {
+        const sum = sums.get(keys.map((one) => row.cells[one.cellIndex].textContent).join("\n"));
+        const cell = row.cells[head.cellIndex];
+        cell.dataset.v = sum ? sum[of] : "";
+        cell.textContent = !sum ? "-" : of === "calls" ? sum.calls.toLocaleString("en")
+          : `${(sum.ns / 1e6).toFixed(3)} ms`;
+      }
     }
+  }
+
+  function addColumn(table, name, words) {
+    const head = document.createElement("th");
+    head.className = "n in-window";
+    head.dataset.c = name;
+    const button = head.appendChild(document.createElement("button"));
+    button.textContent = words;
+    button.addEventListener("click", () => sort(table, button));
+    table.tHead.rows[0].append(head);
+    for (const row of table.tBodies[0].rows) row.insertCell().className = "n in-window";
+    return head;
   }
 
   function key(row, at) {
