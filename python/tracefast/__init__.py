@@ -24,6 +24,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     Which data went where; what each file was for; the parts of the run that the program named.
 `diff`, `check`
     What differs between runs, and how sure that is; which logs break which limits.
+`report`
+    All of this as one page, which loads nothing and shows itself in a notebook.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
 `page_cache`, `blocks`
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.workers.pools import pools
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
+    from tracefast.page.report import report
     from tracefast.reading import parse, read
     from tracefast.scanning import scan
 
@@ -123,6 +126,7 @@ __all__ = [
     "pools",
     "processes",
     "read",
+    "report",
     "roles",
     "scan",
     "schema",
@@ -167,6 +171,7 @@ _LAZY = {
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
     "read": "tracefast.reading",
+    "report": "tracefast.page.report",
     "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",
     "schema": "tracefast._core",
