@@ -110,6 +110,8 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
         ],
         engine="streaming",
     )
+    # The same log gives the same page.
+    steps = steps.sort("source", "group", "step", "name")
     return Activity(starts, step_ns, groups, members, steps, durations, sizes)
 
 
@@ -157,7 +159,7 @@ def _label(program: str, count: int, pid: int | None) -> str:
 
 
 def _numbered(groups: pl.DataFrame) -> pl.DataFrame:
-    """Number the groups; those that are too many have the last number."""
+    """Give numbers to the groups: the last one to all that are too many."""
     number = pl.int_range(pl.len()).clip(0, MOST_GROUPS - 1).cast(_STEP)
     return groups.with_columns(group=number)
 
@@ -220,5 +222,5 @@ def spread(rows: pl.DataFrame, by: list[str], step_ns: int) -> pl.DataFrame:
     grid = keys.join(pl.DataFrame({"step": range(STEPS)}, schema={"step": pl.Int64}), how="cross")
     filled = grid.join(changes, on=[*by, "step"], how="left", nulls_equal=True).fill_null(0)
     whole = pl.col("whole").cum_sum()
-    summed = pl.col("ns") + (whole.over(by) if by else whole) * step_ns
+    summed = pl.col("ns") + whole.over(by) * step_ns
     return filled.with_columns(ns=summed).filter(pl.col("ns") > 0).select(*by, "step", "ns")

@@ -103,7 +103,7 @@ class Answers:
 
     @cached_property
     def memory(self) -> pl.DataFrame | None:
-        """Memory of processes at the end of each step, in bytes; None where it is not in the log."""
+        """Memory of processes at the end of each step, in bytes; None if it is not in the log."""
         if self.activity is None or not self._has("rss_stat"):
             return None
         step = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds() // self.activity.step_ns

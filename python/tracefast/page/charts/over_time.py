@@ -81,8 +81,8 @@ def throughput(rows: pl.DataFrame, span_s: float) -> Spec:
 
 def running_rows(activity: Activity, processes: pl.DataFrame) -> pl.DataFrame:
     """Give how many processes there were in each step, on average."""
-    lives = _lives(activity, processes)
-    summed = spread(lives, [], activity.step_ns).select(
+    lives = _lives(activity, processes).with_columns(all=pl.lit(value=True))
+    summed = spread(lives, ["all"], activity.step_ns).select(
         "step", running=pl.col("ns") / activity.step_ns
     )
     grid = pl.DataFrame({"step": range(STEPS)}, schema={"step": pl.Int64})
@@ -154,7 +154,7 @@ def heat_map(rows: pl.DataFrame, activity: Activity) -> Spec:
     ]
     drawn = rows.with_columns(shades)
     step_s = activity.step_ns / 1e9
-    chosen = "measure === 'bytes' ? datum.bytes_shade : measure === 'calls' ? datum.calls_shade : datum.waiting_shade"
+    chosen = "datum[measure + '_shade']"
     y = {
         "field": "group",
         "type": "ordinal",
@@ -203,7 +203,7 @@ def heat_map(rows: pl.DataFrame, activity: Activity) -> Spec:
 
 
 def _lives(activity: Activity, processes: pl.DataFrame) -> pl.DataFrame:
-    """Give when each process began and ended, in ns; those without an end were there to the last."""
+    """Give when each process began and ended, in ns: at the last moment, if the log has no end."""
     rows = named(processes).filter(pl.col("ts_start").is_not_null())
     whole = activity.step_ns * STEPS
     begin, end = (
@@ -240,7 +240,7 @@ def lifetime_rows(activity: Activity, processes: pl.DataFrame) -> pl.DataFrame:
         if count == 1 and pid is not None
         else program
         if count == 1
-        else f"{program} ×{count:,}"
+        else f"{program} ({count:,})"
         for program, pid, count in lives.select("program", "pid", "count").rows()
     ]
     return lives.select(
@@ -264,7 +264,7 @@ def exec_rows(activity: Activity, bars: pl.DataFrame, forks: pl.DataFrame) -> pl
     )
     tasks = bars.select("source", "task", "bar").explode("task")
     return (
-        done.join(tasks, on=["source", "task"], how="inner")
+        done.join(tasks, on=["source", "task"], how="inner", maintain_order="left")
         .select("bar", "image", t="ts")
         .sort("t")
         .head(MOST_MARKS)

@@ -7,7 +7,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
 from tracefast.cli.text import units
-from tracefast.page.activity import Activity
+from tracefast.page.activity import STEPS, Activity
 from tracefast.page.charts.common import spec, time_axis, tip, window_params
 from tracefast.page.shell import Spec
 
@@ -165,7 +165,7 @@ def offset_rows(events: Events, files: pl.DataFrame, activity: Activity) -> pl.D
     found = rows.collect(engine="streaming").sort(
         "source", "file", "op", "task", "begin", nulls_last=True
     )
-    return _runs(found) if "calls" not in found.columns else found
+    return _runs(found, activity.step_ns * STEPS) if "calls" not in found.columns else found
 
 
 def _cut(rows: pl.LazyFrame, step_ns: int) -> pl.LazyFrame:
@@ -182,7 +182,7 @@ def _cut(rows: pl.LazyFrame, step_ns: int) -> pl.LazyFrame:
     )
 
 
-def _runs(rows: pl.DataFrame) -> pl.DataFrame:
+def _runs(rows: pl.DataFrame, span_ns: int) -> pl.DataFrame:
     """Make one segment of accesses that continue each other; of several where there are many."""
     key = ["source", "file", "op"]
     by = [*key, "task"]
@@ -193,14 +193,12 @@ def _runs(rows: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.col("begin", "offset").min(), pl.col("end", "stop").max(), calls=pl.len())
         .sort(*key, "begin")
     )
-    # Half of the segments for each of the two ways.
+    # Half of the segments are for each of the two ways; steps of time are fewer.
     most = MOST_SEGMENTS // 2
-    several = (pl.len().over(key) // most + 1).cast(pl.Int64)
-    part = pl.int_range(pl.len()).over(key) // several
-    return (
-        runs.with_columns(part=part)
-        .group_by(*key, "part", maintain_order=True)
-        .agg(pl.col("begin", "offset").min(), pl.col("end", "stop").max(), pl.col("calls").sum())
+    part = pl.when(pl.len().over(key) > most).then(pl.col("begin") // (span_ns // most + 1))
+    parts = runs.with_columns(part=part.otherwise(pl.int_range(pl.len()).over(key)))
+    return parts.group_by(*key, "part", maintain_order=True).agg(
+        pl.col("begin", "offset").min(), pl.col("end", "stop").max(), pl.col("calls").sum()
     )
 
 

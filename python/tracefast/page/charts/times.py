@@ -67,7 +67,9 @@ def time_rows(activity: Activity, found: Overview) -> pl.DataFrame:
     ).sort("span", "group", descending=[True, False])
     rest = rows[MOST_BARS - 1 :]
     if rest.height > 1:
-        other = rest.select(label=pl.lit("others"), *(pl.col(part).sum() for part in PARTS))
+        other = rest.select(
+            pl.lit("others").alias("label"), *(pl.col(part).sum() for part in PARTS)
+        )
         rows = pl.concat(
             [rows[: MOST_BARS - 1].select("label", *PARTS), other.select("label", *PARTS)]
         )

@@ -34,7 +34,7 @@ def run(answers: Answers) -> Panel:
     if argv:
         rows.append(("Command", " ".join(argv[0])))
     if answers.activity is not None:
-        rows.append(("Length", units.duration(answers.activity.span_s * 1e9)))
+        rows.append(("Length", units.duration(round(answers.activity.span_s * 1e9))))
     rows += [
         ("Tracer", "ftrace" if answers.is_ftrace else "strace"),
         ("Events", f"{int(tasks['events'].sum()):,}"),
@@ -67,8 +67,8 @@ def findings(answers: Answers) -> Panel:
         )
         items.append(
             f'<li data-code="{row["code"]}"><span class="severity {row["severity"]}">'
-            f"{row['severity']}</span><b>{text(row['title'], 300)}</b>"
-            f"{sentence(row['evidence'] + saving + lines)}{sentence('Do: ' + row['advice'])}"
+            f"{row['severity']}</span> <b>{text(row['title'], 300)}</b>"
+            f"{sentence(row['evidence'] + '.' + saving + lines)}{sentence('Do: ' + row['advice'])}"
             f"<p class=dim>See {links}. Repeat: "
             f"{code(answers.command('insights', '--select', row['code']))}</p></li>"
         )

@@ -88,17 +88,20 @@ def files(answers: Answers) -> list[Panel]:
             search="Search files",
             noun=("file", "files"),
         )
-    offsets, moved = "", ""
+    offsets: list[str] = []
+    moved = ""
     if known is not None:
-        top = used.filter(pl.col("read_bytes") + pl.col("write_bytes") > 0).head(sizes.MOST_FILES)
+        top = used.filter(pl.col("read_bytes") + pl.col("write_bytes") > 0).head(
+            2 * sizes.MOST_FILES
+        )
         found = sizes.offset_rows(answers.events, top, known)
         for source, file, path in top.select("source", "file", "path").iter_rows():
             part = found.filter(source=source, file=file)
-            if part.height:
+            if part.height and len(offsets) < sizes.MOST_FILES:
                 drawn = figure(
                     sizes.offsets_chart(part, known.span_s), path, attributes="data-follow"
                 )
-                offsets += f"<div><h3>{text(path, 60)}</h3>{drawn}</div>"
+                offsets.append(f"<div><h3>{text(path, 60)}</h3>{drawn}</div>")
         counted = sizes.size_rows(known)
         moved = (
             figure(sizes.sizes_chart(counted), "Sizes of reads and writes")
@@ -110,7 +113,7 @@ def files(answers: Answers) -> list[Panel]:
         Panel(
             "offsets",
             "How the top files were read",
-            f'<div class="grid">{offsets}</div>'
+            f'<div class="grid">{"".join(offsets)}</div>'
             if offsets
             else empty("The log shows no offset of a read or write.", "strace -f -ttt -T -yy"),
         ),
@@ -155,6 +158,7 @@ def calls(answers: Answers) -> Panel:
             known.steps.filter(pl.col("name").is_in(top))
             .group_by(key=key, bin=pl.col("step").cast(pl.Int64))
             .agg(pl.col("calls", "ns").sum())
+            .sort("key", "bin")
         )
         columns = {name: over[name].to_list() for name in over.columns}
         step = known.step_ns / 1e9
@@ -245,8 +249,10 @@ def waits(answers: Answers) -> Panel:
         )
     body = ""
     if answers.stuck.height:
-        body += f"<h3>Who can never go on, or may not</h3>{table('stuck-table', answers.stuck.select('source', *_WAITS, 'proof', 'because_line'), most=30)}"
-    body += f"<h3>Longest waits</h3>{table('waits-table', rows.sort('dur_ns', descending=True, nulls_last=True).select('source', *_WAITS), most=30)}"
+        rows_of_stuck = answers.stuck.select("source", *_WAITS, "proof", "because_line")
+        body += f"<h3>Who can never go on, or may not</h3>{table('stuck-table', rows_of_stuck, most=30)}"
+    longest = rows.sort("dur_ns", descending=True, nulls_last=True).select("source", *_WAITS)
+    body += f"<h3>Longest waits</h3>{table('waits-table', longest, most=30)}"
     known = answers.pairs.filter(pl.col("waker_pid").is_not_null())
     if known.height:
         body += f"<h3>Who waited for whom</h3>{table('pairs-table', known, most=30)}"
@@ -314,9 +320,10 @@ def log(answers: Answers) -> Panel:
         ("polars", pl.__version__),
         ("Python", platform.python_version()),
     ]
+    again = answers.command("report", "-o", "report.html")
     body = bullets(lacks) if lacks else sentence("Nothing is known to be missing.")
     return Panel(
         "log",
         "What the log cannot tell",
-        f"{body}{facts(versions)}<p>Repeat: {code(answers.command('report', '-o', 'report.html'))}</p>",
+        f"{body}{facts(versions)}<p>Repeat: {code(again)}</p>",
     )
