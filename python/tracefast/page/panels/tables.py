@@ -249,8 +249,8 @@ def waits(answers: Answers) -> Panel:
         )
     body = ""
     if answers.stuck.height:
-        rows_of_stuck = answers.stuck.select("source", *_WAITS, "proof", "because_line")
-        body += f"<h3>Who can never go on, or may not</h3>{table('stuck-table', rows_of_stuck, most=30)}"
+        hung = answers.stuck.select("source", *_WAITS, "proof", "because_line")
+        body += f"<h3>Who can never go on, or may not</h3>{table('stuck-table', hung, most=30)}"
     longest = rows.sort("dur_ns", descending=True, nulls_last=True).select("source", *_WAITS)
     body += f"<h3>Longest waits</h3>{table('waits-table', longest, most=30)}"
     known = answers.pairs.filter(pl.col("waker_pid").is_not_null())
