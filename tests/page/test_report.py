@@ -89,9 +89,8 @@ def test_a_page_says_nothing_loads_nothing_and_draws_all(reports, open_page, nam
 def test_names_of_a_log_do_nothing(reports, open_page):
     page = open_page(reports["hostile"])
     assert page.title().startswith("Report of")
-    cells = page.evaluate(
-        "[...document.querySelectorAll('#files-table td:first-child')].map(one => one.textContent)"
-    )
+    first = "#files-table td:first-child"
+    cells = [one.text_content() for one in page.query_selector_all(first)]
     assert f"/tmp/{PAYLOADS[1]}" in cells
     assert r"/tmp/two\nlines" in cells
     assert (
@@ -161,9 +160,9 @@ def test_tables_and_the_chosen_time_follow_the_keyboard_and_the_pointer(reports,
     chart = page.query_selector("figure[data-brush] svg")
     chart.scroll_into_view_if_needed()
     box = page.query_selector("figure[data-brush] svg .background").bounding_box()
-    page.mouse.move(box["x"] + 1, box["y"] + 20)
+    page.mouse.move(box["x"] + 8, box["y"] + 20)
     page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] - 1, box["y"] + 20, steps=5)
+    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + 20, steps=5)
     page.mouse.up()
     page.wait_for_selector("body[data-window]", state="attached")
     row = page.query_selector("#calls-table tbody tr:not([hidden])")
