@@ -87,32 +87,44 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
         .join(starts.lazy(), on="source", how="inner")
         .with_columns(step=(since // step_ns).clip(0, STEPS - 1).cast(_STEP))
     )
-    power = (_BITS - pl.col("bytes").bitwise_leading_zeros()).cast(pl.Int16)
-    moves = pl.col("name").is_in([*_READS, *_WRITES]) & (pl.col("bytes") >= 0)
-    steps, durations, sizes = pl.collect_all(
-        [
-            calls.group_by("source", "group", "step", "name").agg(
-                pl.len().cast(pl.Int64).alias("calls"),
-                pl.col("bytes").sum(),
-                pl.col("dur_ns").sum().alias("ns"),
-            ),
-            rows.filter(pl.col("kind") == "syscall", pl.col("dur_ns") > 0)
-            .group_by("name", part=(pl.col("dur_ns").log(2) * _PARTS).floor().cast(pl.Int16))
-            .agg(pl.len().cast(pl.Int64).alias("calls")),
-            rows.filter(pl.col("kind") == "syscall", moves)
-            .group_by(
-                op=pl.when(pl.col("name").is_in(_READS))
-                .then(pl.lit("read"))
-                .otherwise(pl.lit("write")),
-                power=pl.when(pl.col("bytes") > 0).then(power),
-            )
-            .agg(pl.len().cast(pl.Int64).alias("calls")),
-        ],
-        engine="streaming",
+    steps = (
+        calls.group_by("source", "group", "step", "name")
+        .agg(
+            pl.len().cast(pl.Int64).alias("calls"),
+            pl.col("bytes").sum(),
+            pl.col("dur_ns").sum().alias("ns"),
+        )
+        .collect(engine="streaming")
     )
+    durations, sizes = _measured(rows.filter(pl.col("kind") == "syscall"))
     # The same log gives the same page.
     steps = steps.sort("source", "group", "step", "name")
     return Activity(starts, step_ns, groups, members, steps, durations, sizes)
+
+
+def _measured(calls: pl.LazyFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Count calls by how long they took, and by how much they moved."""
+    power = (_BITS - pl.col("bytes").bitwise_leading_zeros()).cast(pl.Int16)
+    moves = pl.col("name").is_in([*_READS, *_WRITES]) & (pl.col("bytes") >= 0)
+    part = (pl.col("dur_ns").log(2) * _PARTS).floor().cast(pl.Int16)
+    # One after the other, as each of them needs memory for what it reads.
+    counts = (
+        calls.group_by(
+            "name",
+            part=pl.when(pl.col("dur_ns") > 0).then(part),
+            power=pl.when(moves & (pl.col("bytes") > 0)).then(power),
+            moves=moves,
+        )
+        .agg(pl.len().cast(pl.Int64).alias("calls"))
+        .collect(engine="streaming")
+    )
+    is_read = pl.col("name").is_in(_READS)
+    op = pl.when(is_read).then(pl.lit("read")).otherwise(pl.lit("write"))
+    total = pl.col("calls").sum()
+    return (
+        counts.drop_nulls("part").group_by("name", "part").agg(total),
+        counts.filter("moves").group_by("power", op=op).agg(total),
+    )
 
 
 def _grouped(pids: pl.DataFrame, processes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -24,7 +24,7 @@ _OUT_OF_RANGE: Final = re.compile(
 _CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
 # The headings of the list of commands; those in none of them come last.
 GROUPS: Final = {
-    "Answers": ("waits", "workers", "flow", "insights", "errors"),
+    "Answers": ("waits", "workers", "flow", "insights", "errors", "report"),
     "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks"),
     "Data": ("parse", "sql", "schema"),
     "Compare": ("diff", "check"),

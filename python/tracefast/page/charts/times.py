@@ -103,7 +103,12 @@ def times(rows: pl.DataFrame) -> Spec:
         params=[{"name": "labels", "value": labels}],
         mark={"type": "bar", "height": {"band": 0.75}},
         encoding={
-            "x": {"field": "s", "type": "quantitative", "title": "seconds, of all tasks together"},
+            "x": {
+                "field": "s",
+                "type": "quantitative",
+                "title": "seconds, of all tasks together",
+                "axis": {"tickCount": 8},
+            },
             "y": {
                 "field": "bar",
                 "type": "ordinal",

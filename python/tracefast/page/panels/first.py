@@ -58,7 +58,7 @@ def findings(answers: Answers) -> Panel:
     group_of = {rule.code: name for name, rules in GROUPS.items() for rule in rules}
     items = []
     for row in rows.rows(named=True):
-        saving = ""
+        said, saving = row["evidence"], ""
         if row["saving_high_ns"]:
             saving = f" A change saves {Range(row['saving_low_ns'] or 0, row['saving_high_ns'])}."
         lines = f" Lines {', '.join(map(str, row['lines']))}." if row["lines"] else ""
@@ -68,7 +68,7 @@ def findings(answers: Answers) -> Panel:
         items.append(
             f'<li data-code="{row["code"]}"><span class="severity {row["severity"]}">'
             f"{row['severity']}</span> <b>{text(row['title'], 300)}</b>"
-            f"{sentence(row['evidence'] + '.' + saving + lines)}{sentence('Do: ' + row['advice'])}"
+            f"{sentence(said[:1].upper() + said[1:] + '.' + saving + lines)}{sentence('Do: ' + row['advice'])}"
             f"<p class=dim>See {links}. Repeat: "
             f"{code(answers.command('insights', '--select', row['code']))}</p></li>"
         )
