@@ -73,8 +73,9 @@ def lay_out(folder: Path) -> Path:
 
 def photographed(folder: Path) -> bytes:
     """Give the first panels of the report of the demo log, as PNG."""
-    import tracefast as tf
     from playwright.sync_api import sync_playwright
+
+    import tracefast as tf
 
     page_file = folder / "report.html"
     tf.report(tf.scan(folder / "demo.parquet")).write(page_file)

@@ -6,11 +6,12 @@ import re
 
 import polars as pl
 import pytest
-import vega_bundle
-from support.paths import DATA
 
 import tracefast as tf
-from tracefast.page.shell import chart_page, vega_bundle as shipped
+import vega_bundle
+from support.paths import DATA
+from tracefast.page.shell import chart_page
+from tracefast.page.shell import vega_bundle as shipped
 
 LOGS = {
     "strace": "demo.strace.zst",
@@ -18,6 +19,12 @@ LOGS = {
     "cache": "page-cache/rand.ftrace.zst",
 }
 MOST_BYTES = 2_000_000
+READ_TABLE = """(name) => {
+  const table = document.getElementById(name);
+  const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.c);
+  return [...table.tBodies[0].rows].map((row) => Object.fromEntries(
+    [...row.cells].map((cell, at) => [names[at], cell.dataset.v ?? cell.textContent])));
+}"""
 PAYLOADS = [
     "<script>document.title='run'</script>",
     "</script><img src=x onerror=document.title='run'>",
@@ -112,8 +119,7 @@ def test_names_of_a_log_do_nothing(reports, open_page):
 def test_numbers_are_those_of_the_tables(reports, open_page):
     page = open_page(reports["strace"])
     events = tf.scan(DATA / LOGS["strace"])
-    read = "(name) => [...document.getElementById(name).tBodies[0].rows].map(row => Object.fromEntries("
-    read += "[...row.cells].map((cell, at) => [document.getElementById(name).tHead.rows[0].cells[at].dataset.c, cell.dataset.v ?? cell.textContent])))"
+    read = READ_TABLE
     tables = {"calls-table": tf.syscalls, "files-table": tf.files, "errors-table": tf.errors}
     for name, make in tables.items():
         rows = page.evaluate(read, name)
@@ -147,16 +153,12 @@ def test_tables_and_the_chosen_time_follow_the_keyboard_and_the_pointer(reports,
     head = page.query_selector("#calls-table th[data-c=calls]")
     head.query_selector("button").press("Enter")
     assert head.get_attribute("aria-sort") == "descending"
-    column = "[...document.querySelectorAll('#calls-table tbody tr')].map(row => Number(row.cells[1].dataset.v))"
+    lines = "[...document.querySelectorAll('#calls-table tbody tr')]"
+    column = f"{lines}.map(row => Number(row.cells[1].dataset.v))"
     values = page.evaluate(column)
     assert values == sorted(values, reverse=True)
     page.fill("input[data-table=calls-table]", "futex")
-    assert (
-        page.evaluate(
-            "[...document.querySelectorAll('#calls-table tbody tr')].filter(row => !row.hidden).length"
-        )
-        == 1
-    )
+    assert page.evaluate(f"{lines}.filter(row => !row.hidden).length") == 1
     chart = page.query_selector("figure[data-brush] svg")
     chart.scroll_into_view_if_needed()
     box = page.query_selector("figure[data-brush] svg .background").bounding_box()
@@ -175,7 +177,8 @@ def test_tables_and_the_chosen_time_follow_the_keyboard_and_the_pointer(reports,
 
 
 def test_dark_and_print_have_their_own_colours(reports, open_page):
-    colours = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.mark-text text')).fill]"
+    of = "getComputedStyle(document.querySelector('.mark-text text')).fill"
+    colours = f"[getComputedStyle(document.body).backgroundColor, {of}]"
     light = open_page(reports["strace"])
     dark = open_page(reports["strace"], scheme="dark")
     assert light.evaluate(colours) != dark.evaluate(colours)
@@ -203,7 +206,8 @@ def test_a_page_of_one_chart_is_a_whole_page(open_page, tmp_path):
 def test_a_long_name_does_not_make_the_page_longer(tmp_path):
     log = tmp_path / "long.strace"
     lines = [
-        f'1 {1700000000 + at / 100:.6f} openat(AT_FDCWD, "/{"d" * 200}/{at:04}{"&" * 3700}", O_RDONLY) = 3 <0.001>\n'
+        f"1 {1700000000 + at / 100:.6f} openat(AT_FDCWD, "
+        f'"/{"d" * 200}/{at:04}{"&" * 3700}", O_RDONLY) = 3 <0.001>\n'
         f'1 {1700000000 + at / 100:.6f} read(3, "", 10) = 10 <0.001>\n'
         f"1 {1700000000 + at / 100:.6f} close(3) = 0 <0.001>\n"
         for at in range(600)
