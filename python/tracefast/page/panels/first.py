@@ -62,13 +62,14 @@ def findings(answers: Answers) -> Panel:
         if row["saving_high_ns"]:
             saving = f" A change saves {Range(row['saving_low_ns'] or 0, row['saving_high_ns'])}."
         lines = f" Lines {', '.join(map(str, row['lines']))}." if row["lines"] else ""
+        evidence = f"{said[:1].upper()}{said[1:]}.{saving}{lines}"
         links = " · ".join(
             f'<a href="#{name}">{words}</a>' for name, words in _SHOWN[group_of[row["code"]]]
         )
         items.append(
             f'<li data-code="{row["code"]}"><span class="severity {row["severity"]}">'
             f"{row['severity']}</span> <b>{text(row['title'], 300)}</b>"
-            f"{sentence(said[:1].upper() + said[1:] + '.' + saving + lines)}{sentence('Do: ' + row['advice'])}"
+            f"{sentence(evidence)}{sentence('Do: ' + row['advice'])}"
             f"<p class=dim>See {links}. Repeat: "
             f"{code(answers.command('insights', '--select', row['code']))}</p></li>"
         )
