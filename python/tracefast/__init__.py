@@ -28,6 +28,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     All of this as one page, which loads nothing and shows itself in a notebook.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
+`plot`
+    Charts of these: `tf.plot.offsets`, `timeline`, `sizes`, `latency` and others.
 `page_cache`, `blocks`
     What the page cache and block devices did, from ftrace.
 
@@ -52,6 +54,7 @@ from tracefast.marks import mark, phase
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from tracefast import plot
     from tracefast._core import (
         Batch,
         Error,
@@ -123,6 +126,7 @@ __all__ = [
     "parse_many",
     "phase",
     "phases",
+    "plot",
     "pools",
     "processes",
     "read",
@@ -184,6 +188,9 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "plot":
+        # A package sets the attribute itself once it is imported.
+        return importlib.import_module("tracefast.plot")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(importlib.import_module(_LAZY[name]), name)
