@@ -156,7 +156,7 @@ def batches(events: "Events") -> "Chart":
 def forks(events: "Events") -> "LayerChart":
     """Draw the time of calls that start processes against the memory of the parent.
 
-    The line is that of `tracefast.fork_summary`: its slope is `slope_ns_per_mib`.
+    The line of each parent program and kind is fitted as `tracefast.fork_summary` does it.
 
     Parameters
     ----------

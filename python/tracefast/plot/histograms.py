@@ -12,7 +12,7 @@ def power_of_two(value: pl.Expr) -> pl.Expr:
     [0, 1, 2, 4096, 4503599627370496]
     """
     # Without a logarithm, whose result is rounded: leading zeros are counted.
-    bits = 63 - value.cast(pl.Int64).bitwise_leading_zeros().cast(pl.Int64)
+    bits = 63 - value.clip(1).cast(pl.Int64).bitwise_leading_zeros().cast(pl.Int64)
     return pl.when(value > 0).then(pl.lit(2, pl.Int64).pow(bits)).otherwise(0).cast(pl.Int64)
 
 

@@ -84,7 +84,7 @@ def chart(rows: pl.DataFrame, *, title: str = "Waiting for batches") -> "Chart":
         alt.Chart(points, title=title)
         .mark_point(filled=True, opacity=0.8)
         .encode(
-            x=alt.X("time_s:Q", title="time (s)"),
+            x=alt.X("time_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
             y=alt.Y(
                 "wait_s:Q",
                 title="wait for the batch (s)",

@@ -48,7 +48,7 @@ def rows(events: "Events", *, most: int = BRUSHED) -> pl.DataFrame:
     -------
     polars.DataFrame
         `mark`: ``call``, or ``line`` for the two ends of the line through the calls of one parent
-        program and kind, as `tracefast.fork_summary` fits it; `series`, `source`, `parent_image`,
+        program and kind, fitted after Theil and Sen, where the memory doubles at least; `series`, `source`, `parent_image`,
         `kind`, `memory_mib`, `call_ms`; of calls `pid`, `child_pid`, `line`. The eight series with
         the most time are kept.
     """
@@ -114,7 +114,12 @@ def _evenly(group: pl.DataFrame, most: int) -> pl.DataFrame:
 def _line(group: pl.DataFrame) -> pl.DataFrame:
     """Give both ends of the line through the calls; no rows where there is no line."""
     memory, times = group["memory_mib"], group["call_ms"]
-    slope = theil_sen(memory.to_list(), times.to_list())
+    # As for `slope_ns_per_mib`: calls at one size say nothing of others.
+    low, high = group.select(pl.min("memory_mib").alias("a"), pl.max("memory_mib").alias("b")).row(
+        0
+    )
+    varies = low is not None and high > low and high >= 2 * low
+    slope = theil_sen(memory.to_list(), times.to_list()) if varies else None
     if slope is None:
         return group.head(0)
     above = statistics.median((times - slope.slope * memory).to_list())

@@ -217,7 +217,11 @@ def chart(rows: pl.DataFrame, *, title: str = "Processes") -> "LayerChart":
     bars = (
         base.transform_filter(alt.datum.mark == "process")
         .mark_bar(height=10, opacity=0.75)
-        .encode(x=alt.X("start_s:Q", title="time (s)"), x2="end_s:Q", tooltip=tooltip)
+        .encode(
+            x=alt.X("start_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
+            x2="end_s:Q",
+            tooltip=tooltip,
+        )
     )
     execs = (
         base.transform_filter(alt.datum.mark == "exec")

@@ -80,7 +80,7 @@ def chart(rows: pl.DataFrame, *, title: str = "Durations of system calls") -> "C
     lines = rows.with_columns(pl.col("low_s").clip(1e-9))
     drawn: Chart = (
         alt.Chart(lines, title=title)
-        .mark_line(point=True, interpolate="monotone")
+        .mark_line(point=True)
         .encode(
             x=alt.X(
                 "low_s:Q",

@@ -52,7 +52,7 @@ def rows_of_table(
     )
     largest = (
         found.group_by(_PROCESS)
-        .agg(pl.col("bytes").max().alias("peak"))
+        .agg(pl.col("bytes").max().alias("peak"), pl.col("image").last().alias("last_image"))
         .sort("peak", *_PROCESS, descending=[True, False, False])
         .head(SERIES)
         .with_row_index("rank")
@@ -73,7 +73,7 @@ def rows_of_table(
                 | (pl.col("row") == pl.col("row").sort_by("bytes").last().over(*_PROCESS, "step"))
             )
         )
-    name = pl.col("image").fill_null("").str.split("/").list.last()
+    name = pl.col("last_image").fill_null("").str.split("/").list.last()
     several = kept["source"].n_unique() > 1
     process = pl.format("{} {}", pl.col("pid").cast(pl.String).fill_null("?"), name)
     if several:
@@ -101,7 +101,7 @@ def chart(rows: pl.DataFrame, *, title: str = "Memory of processes") -> "Chart":
         alt.Chart(rows.drop("source", "image"), title=title)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("time_s:Q", title="time (s)"),
+            x=alt.X("time_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
             y=alt.Y("bytes:Q", title="memory (bytes)", axis=alt.Axis(format="~s")),
             color=alt.Color("process:N", title="process", sort=None),
             tooltip=[

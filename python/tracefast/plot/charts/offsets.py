@@ -154,7 +154,7 @@ def chart(rows: pl.DataFrame, *, title: str = "") -> "Chart":
         alt.Chart(rows, title=short_name(title, 80))
         .mark_rule(strokeWidth=3, strokeCap="round")
         .encode(
-            x=alt.X("start_s:Q", title="time (s)"),
+            x=alt.X("start_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
             x2="end_s:Q",
             y=alt.Y("offset:Q", title="offset in the file (bytes)", axis=alt.Axis(format="~s")),
             y2="offset_end:Q",

@@ -156,15 +156,26 @@ def _rates(
 def chart(rows: pl.DataFrame, *, title: str = "Over time") -> "VConcatChart":
     """Draw the rows: one panel below the other for each measure, on one axis of time."""
     alt = altair()
-    panels = [panel(rows, measure) for measure in rows["measure"].unique(maintain_order=True)]
-    drawn: VConcatChart = alt.vconcat(
-        *(panels or [panel(rows, "calls")]), title=title
-    ).resolve_scale(x="shared", color="independent")
+    shown = rows["measure"].unique(maintain_order=True).to_list() or [MEASURES[0]]
+    panels = [panel(rows, measure, last=measure == shown[-1]) for measure in shown]
+    drawn: VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(
+        x="shared", color="independent"
+    )
     return drawn
 
 
-def panel(rows: pl.DataFrame, measure: str) -> "Chart":
-    """Draw one measure: an area of steps for each series."""
+def panel(rows: pl.DataFrame, measure: str, *, last: bool = True) -> "Chart":
+    """Draw one measure: an area of steps for each series.
+
+    Parameters
+    ----------
+    rows
+        What `rows` gave.
+    measure
+        Which measure.
+    last
+        No panel follows below, so that this one names the axis of time.
+    """
     alt = altair()
     shown = rows.filter(pl.col("measure") == measure)
     several = shown["series"].n_unique() > 1
@@ -173,7 +184,7 @@ def panel(rows: pl.DataFrame, measure: str) -> "Chart":
         alt.Chart(shown)
         .mark_area(interpolate="step-after", opacity=0.6, line=True)
         .encode(
-            x=alt.X("start_s:Q", title="time (s)"),
+            x=alt.X("start_s:Q", title="time (s)" if last else None, scale=alt.Scale(nice=False)),
             y=alt.Y(
                 "value:Q",
                 title=_TITLES[measure],
