@@ -36,7 +36,7 @@ _SPARE = (
 )
 
 
-@table_command()
+@table_command(plots=True)
 def forks(
     request: Request,
     *,

@@ -33,7 +33,7 @@ _SPARE = (
 )
 
 
-@table_command()
+@table_command(plots=True)
 def processes(
     request: Request,
     *,

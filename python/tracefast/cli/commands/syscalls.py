@@ -17,7 +17,7 @@ class By(StrEnum):
     PHASE = "phase"
 
 
-@table_command()
+@table_command(plots=True)
 def syscalls(
     request: Request,
     *,

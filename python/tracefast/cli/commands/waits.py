@@ -48,7 +48,7 @@ class FailOn(StrEnum):
     STALLED = "stalled"
 
 
-@table_command()
+@table_command(plots=True)
 def waits(
     request: Request,
     *,

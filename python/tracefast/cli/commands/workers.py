@@ -42,7 +42,7 @@ _MEMORY: Final = ("ts", "pid", "anon_bytes", "file_bytes", "shm_bytes", "from", 
 _SPARE_MEMORY: Final = ("image", "from")
 
 
-@table_command()
+@table_command(plots=True)
 def workers(
     request: Request,
     *,

@@ -48,9 +48,9 @@ def rows(events: "Events", *, most: int = BRUSHED) -> pl.DataFrame:
     -------
     polars.DataFrame
         `mark`: ``call``, or ``line`` for the two ends of the line through the calls of one parent
-        program and kind, fitted after Theil and Sen, where the memory doubles at least; `series`, `source`, `parent_image`,
-        `kind`, `memory_mib`, `call_ms`; of calls `pid`, `child_pid`, `line`. The eight series with
-        the most time are kept.
+        program and kind, fitted after Theil and Sen, where the memory doubles at least; `series`,
+        `source`, `parent_image`, `kind`, `memory_mib`, `call_ms`; of calls `pid`, `child_pid`,
+        `line`. The eight series with the most time are kept.
     """
     return rows_of_table(forks(events), most=most)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from tracefast._polars.given_events import rows_of as given_rows
 from tracefast.analysis.files.accesses import accesses as accesses_of
 from tracefast.analysis.files.accesses import of_files
 from tracefast.plot.altair import altair
@@ -54,6 +55,20 @@ def rows(
     if isinstance(path, list | tuple):
         return segments(of_files(events, path), most=most, origin=origin)
     return segments(accesses_of(events, path), most=most, origin=origin)  # type: ignore[arg-type]
+
+
+def most_moved(events: "Events") -> tuple[str, list[int]] | None:
+    """Give the path and the identity of the file of which most bytes were read and written."""
+    moved = (
+        given_rows(events, ("file", "path", "offset", "bytes"), "tracefast.plot.offsets")
+        .filter(pl.col("file").is_not_null(), pl.col("offset").is_not_null(), pl.col("bytes") > 0)
+        .group_by("file")
+        .agg(pl.col("path").cast(pl.String).drop_nulls().first(), pl.col("bytes").sum())
+        .sort("bytes", "file", descending=[True, False])
+        .head(1)
+        .collect(engine="streaming")
+    )
+    return None if moved.is_empty() else (moved["path"][0] or "", [moved["file"][0]])
 
 
 def segments(

@@ -63,7 +63,7 @@ _REPORTS: Final = (
 )
 
 
-@table_command()
+@table_command(plots=True)
 def files(
     request: Request,
     *,
