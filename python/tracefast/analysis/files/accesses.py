@@ -18,11 +18,11 @@ _Choice = Callable[[str, str], pl.Expr]
 
 READ, WRITE = "read", "write"
 # Parts of io_submit are named like the calls that would do the same.
-_TRANSFERS: Final = _core.syscalls_that("transfers")
+TRANSFERS: Final = _core.syscalls_that("transfers")
 READS: Final = [
     *_core.syscalls_that("reads"),
     *_core.syscalls_that("receives"),
-    *_TRANSFERS,
+    *TRANSFERS,
 ]
 WRITES: Final = [*_core.syscalls_that("writes"), *_core.syscalls_that("sends")]
 _BASE: Final = "offset-base"
@@ -196,7 +196,7 @@ def _sides(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
     kind = pl.col("kind").cast(pl.String)
     name = pl.col("name").cast(pl.String)
     moves = kind.is_in(["syscall", "aio"])
-    transfer = (kind == "syscall") & name.is_in(_TRANSFERS)
+    transfer = (kind == "syscall") & name.is_in(TRANSFERS)
     way = (
         pl.when(moves & name.is_in(READS))
         .then(pl.lit(READ))

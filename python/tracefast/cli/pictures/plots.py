@@ -135,8 +135,8 @@ def _encode(chart: Any, suffix: str) -> bytes:  # noqa: ANN401 - any chart of al
     if suffix == ".html":
         from tracefast.page.shell import chart_page
 
-        title = spec.get("title", "")
-        return chart_page(spec, title if isinstance(title, str) else title["text"]).encode()
+        # The page has the title above the chart.
+        return chart_page(spec, spec.pop("title")).encode()
     import vl_convert
 
     if suffix == ".png":

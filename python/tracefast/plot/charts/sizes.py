@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tracefast._polars.given_events import rows_of
-from tracefast.analysis.files.accesses import READS, WRITES
+from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.plot.altair import altair
 from tracefast.plot.histograms import bin_label, power_of_two
 
@@ -34,25 +34,29 @@ def rows(events: "Events", *, files: "list[int] | None" = None) -> pl.DataFrame:
         `way` (``read``, ``write``), `low_bytes`, `high_bytes` (the bin holds what is at least
         `low_bytes` and less than `high_bytes`; 0 has its own), `calls`, `bytes`. At most 130 rows.
     """
-    name = pl.col("name").cast(pl.String)
-    way = (
-        pl.when(name.is_in(READS))
-        .then(pl.lit("read"))
-        .when(name.is_in(WRITES))
-        .then(pl.lit("write"))
-    )
-    moves = pl.col("kind").cast(pl.String).is_in(["syscall", "aio"])
-    counts = rows_of(events, _NEEDED, "tracefast.plot.sizes").filter(
-        moves,
+    kind, name = (pl.col(column).cast(pl.String) for column in ("kind", "name"))
+    moved = rows_of(events, _NEEDED, "tracefast.plot.sizes").filter(
+        kind.is_in(["syscall", "aio"]),
+        name.is_in([*READS, *WRITES]),
         pl.col("bytes") >= 0,
         pl.col("status").cast(pl.String).ne_missing("injected"),
         True if files is None else pl.col("file").is_in(files),
     )
-    return (
-        counts.select(way.alias("way"), "bytes", power_of_two(pl.col("bytes")).alias("low_bytes"))
-        .filter(pl.col("way").is_not_null())
-        .group_by("way", "low_bytes")
+    by_name = (
+        moved.select(name, "bytes", power_of_two(pl.col("bytes")).alias("low_bytes"))
+        .group_by("name", "low_bytes")
         .agg(pl.len().alias("calls"), pl.col("bytes").sum())
+        .collect(engine="streaming")
+    )
+    # What copies from one descriptor to another reads and writes.
+    ways = (("read", READS), ("write", [*WRITES, *TRANSFERS]))
+    return (
+        pl.concat(
+            by_name.filter(pl.col("name").is_in(names)).with_columns(pl.lit(way).alias("way"))
+            for way, names in ways
+        )
+        .group_by("way", "low_bytes")
+        .agg(pl.col("calls", "bytes").sum())
         .sort("way", "low_bytes")
         .select(
             "way",
@@ -61,7 +65,6 @@ def rows(events: "Events", *, files: "list[int] | None" = None) -> pl.DataFrame:
             "calls",
             "bytes",
         )
-        .collect(engine="streaming")
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import polars as pl
 
 from tracefast._polars.given_events import rows_of
-from tracefast.analysis.files.accesses import READS, WRITES
+from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.analysis.files.table import files
 from tracefast.analysis.waits.table import waits
 from tracefast.plot.altair import altair
@@ -125,7 +125,8 @@ def _rates(
     kind, name = (pl.col(column).cast(pl.String) for column in ("kind", "name"))
     real = pl.col("status").cast(pl.String).ne_missing("injected")
     moves = kind.is_in(["syscall", "aio"]) & real
-    by_way = {"read": READS, "written": WRITES}
+    # What copies from one descriptor to another reads and writes.
+    by_way = {"read": READS, "written": [*WRITES, *TRANSFERS]}
     sums = (
         called.with_columns(((nanoseconds("ts") - first) // width).alias("bin"))
         .group_by("bin")
