@@ -98,3 +98,34 @@ def test_without_altair_the_extra_is_named(monkeypatch, events):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(ModuleNotFoundError, match=re.escape("pip install 'tracefast[report]'")):
         tf.plot.sizes(events)
+
+
+def test_histograms_hold_every_call(run, events):
+    shown = run("files", DEMO, "--hist").stdout
+    assert all(len(line) < 80 for line in shown.splitlines())
+    reads, writes = shown.split("\n\n")
+    bars = [
+        re.fullmatch(r"\[(\w+), \w+\) +([0-9,]+) \|(@*) *\|", one) for one in reads.splitlines()[1:]
+    ]
+    counts = {one[1]: (int(one[2].replace(",", "")), len(one[3])) for one in bars}
+    rows = tf.plot.charts.sizes.rows(events)
+    assert sum(count for count, _ in counts.values()) == rows.filter(way="read")["calls"].sum()
+    fullest = max(counts.values())
+    assert all(
+        length == round(fullest[1] * count / fullest[0]) for count, length in counts.values()
+    )
+    assert writes.startswith("write:\n")
+
+    table = run("syscalls", DEMO, "--hist", "--match", "read*", "--format", "ndjson").stdout
+    found = pl.DataFrame([json.loads(line) for line in table.splitlines()])
+    called = events.filter(pl.col("name").cast(pl.String).str.starts_with("read"))
+    called = called.filter(kind="syscall").drop_nulls("dur_ns")
+    assert found["calls"].sum() == called.height
+    assert found["total_ns"].sum() == called["dur_ns"].sum()
+
+    forks = run("forks", DEMO, "--hist", "--format", "ndjson").stdout
+    total = sum(json.loads(line)["total_ns"] for line in forks.splitlines())
+    processes = tf.forks(events).filter(pl.col("kind") != "thread").collect()
+    assert total == processes["call_ns"].sum()
+
+    assert "--top: not available with --hist" in run("waits", DEMO, "--hist", "--top", 3).stderr

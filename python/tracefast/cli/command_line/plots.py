@@ -1,8 +1,8 @@
-"""`--plot`: the charts that commands draw instead of printing their tables."""
+"""`--plot` and `--hist`: what commands draw instead of printing their tables."""
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -22,12 +22,27 @@ PLOTS: Final = {
     "waits": ("timeline",),
     "workers": ("batches",),
 }
+# Which command has histograms in text, of what.
+HISTOGRAMS: Final = {
+    "files": "sizes of reads and writes",
+    "forks": "times in the calls that start processes",
+    "syscalls": "durations of the calls that take longest in sum",
+    "waits": "durations of waits",
+}
 # Of these, --match chooses what is drawn.
-_MATCHED: Final = frozenset({("files", "offsets"), ("files", "sizes"), ("syscalls", "latency")})
+_MATCHED: Final = frozenset(
+    {
+        ("files", "offsets"),
+        ("files", "sizes"),
+        ("files", "hist"),
+        ("syscalls", "latency"),
+        ("syscalls", "hist"),
+    }
+)
 
 
 def with_plots(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the option ``--plot``.
+    """Give a command the options ``--plot`` and, where it has histograms, ``--hist``.
 
     Parameters
     ----------
@@ -35,42 +50,75 @@ def with_plots(command: Callable[..., int]) -> Callable[..., int]:
         Takes a request, and its own options by name.
     """
     name = command.__name__
-    kinds = StrEnum("Plot", {kind: kind for kind in PLOTS[name]})  # type: ignore[misc]
     signature = inspect.signature(command)
-    defaults = {
-        one.name: one.default
-        for one in signature.parameters.values()
-        if one.default is not one.empty
-    }
 
     @functools.wraps(command)
-    def run(request: "Request", *, plot: StrEnum | None, **given: Any) -> int:  # noqa: ANN401
-        if plot is None:
+    def run(
+        request: "Request",
+        *,
+        plot: StrEnum | None,
+        hist: bool = False,
+        **given: Any,  # noqa: ANN401
+    ) -> int:
+        if plot is None and not hist:
             return command(request, **given)
-        taken = {"match"} if (name, plot.value) in _MATCHED else set()
-        changed = [
-            option
-            for option, value in given.items()
-            if value != defaults[option] and option not in taken
-        ]
-        changed += [option for option in ("where", "sort", "top") if getattr(request, option)]
-        changed += ["wide"] if request.wide else []
-        if changed:
-            option = "--" + changed[0].rstrip("_").replace("_", "-")
-            raise CommandError(f"{option}: not available with --plot {plot.value}", "leave it out")
+        if plot is not None and hist:
+            raise CommandError("--plot and --hist: one result at a time", "leave out one of them")
+        kind = "hist" if plot is None else plot.value
+        option = "--hist" if plot is None else f"--plot {kind}"
+        taken = {"match"} if (name, kind) in _MATCHED else set()
+        _refuse_others(request, signature, given, taken, option)
+        match = given.get("match")
+        if plot is None:
+            from tracefast.cli.commands.histograms import print_histograms
+
+            return print_histograms(request, name, match=match)
         from tracefast.cli.pictures.plots import draw
 
-        return draw(request, name, plot.value, match=given.get("match"))
+        return draw(request, name, kind, match=match)
 
-    option = inspect.Parameter(
-        "plot",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[
-            kinds | None,
-            typer.Option("--plot", help="Draw a chart instead, into -o FILE.svg, .png or .html."),
-        ],
-    )
-    parameters = [*signature.parameters.values(), option]
+    parameters = [*signature.parameters.values(), *_options(name)]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
+
+
+def _options(name: str) -> list[inspect.Parameter]:
+    """Declare the options of a command, for typer to read."""
+    kinds = StrEnum("Plot", {kind: kind for kind in PLOTS[name]})  # type: ignore[misc]
+    plot = typer.Option("--plot", help="Draw a chart instead, into -o FILE.svg, .png or .html.")
+    declared: list[tuple[str, object, object]] = [("plot", None, Annotated[kinds | None, plot])]
+    if name in HISTOGRAMS:
+        hist = typer.Option("--hist", help=f"Print histograms instead: {HISTOGRAMS[name]}.")
+        declared.append(("hist", False, Annotated[bool, hist]))
+    return [
+        inspect.Parameter(
+            one, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+        for one, default, annotation in declared
+    ]
+
+
+def _refuse_others(
+    request: "Request",
+    signature: inspect.Signature,
+    given: dict[str, Any],
+    taken: Collection[str],
+    option: str,
+) -> None:
+    """Refuse options that choose rows or columns of the table.
+
+    Raises
+    ------
+    CommandError
+        One of them was given.
+    """
+    changed = [
+        name
+        for name, value in given.items()
+        if value != signature.parameters[name].default and name not in taken
+    ]
+    changed += [name for name in ("where", "sort", "top") if getattr(request, name) is not None]
+    changed += ["wide"] if request.wide else []
+    if changed:
+        refused = "--" + changed[0].rstrip("_").replace("_", "-")
+        raise CommandError(f"{refused}: not available with {option}", "leave it out")

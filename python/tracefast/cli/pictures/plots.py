@@ -96,9 +96,9 @@ def _rows(
             say(name)
             return offsets.rows(events, files)
         if kind == "sizes" and match is not None:
-            return sizes.rows(events, files=_matching_files(events, match))
+            return sizes.rows(events, files=matching_files(events, match))
         if kind == "latency" and match is not None:
-            return latency.rows(events, names=_matching_names(events, match))
+            return latency.rows(events, names=matching_names(events, match))
         module: Any = _CHARTS[kind]
         found: pl.DataFrame = module.rows(events)
         return found
@@ -116,12 +116,14 @@ def _file(events: pl.LazyFrame, match: str | None) -> tuple[str, list[int]]:
         raise CommandError(f"--match {error.message}", error.hint) from error
 
 
-def _matching_files(events: pl.LazyFrame, pattern: str) -> list[int]:
+def matching_files(events: pl.LazyFrame, pattern: str) -> list[int]:
+    """Give the identities of files whose path, or its last name, matches a pattern."""
     paths = used_paths(events)
     return [file for path, files in paths.items() if _matches(path, pattern) for file in files]
 
 
-def _matching_names(events: pl.LazyFrame, pattern: str) -> list[str]:
+def matching_names(events: pl.LazyFrame, pattern: str) -> list[str]:
+    """Give the names of calls and events that match a pattern."""
     names = events.select(pl.col("name").cast(pl.String).unique().drop_nulls()).collect()
     return [name for name in names["name"] if _matches(name, pattern)]
 

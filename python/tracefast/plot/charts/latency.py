@@ -8,7 +8,7 @@ import polars as pl
 from tracefast._polars.given_events import rows_of
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import SERIES, seconds
-from tracefast.plot.histograms import power_of_two
+from tracefast.plot.histograms import durations
 
 if TYPE_CHECKING:
     from altair import Chart
@@ -39,37 +39,19 @@ def rows(
         less than `high_s`), `calls`, `total_s`, `below_share`: the share of the calls of this name
         that took less than `high_s`.
     """
-    durations = rows_of(events, _NEEDED, "tracefast.plot.latency").filter(
+    called = rows_of(events, _NEEDED, "tracefast.plot.latency").filter(
         pl.col("kind").cast(pl.String) == "syscall",
-        pl.col("dur_ns") >= 0,
         True if names is None else pl.col("name").cast(pl.String).is_in(list(names)),
     )
-    counted = (
-        durations.select(
-            pl.col("name").cast(pl.String), "dur_ns", power_of_two(pl.col("dur_ns")).alias("low")
-        )
-        .group_by("name", "low")
-        .agg(pl.len().alias("calls"), pl.col("dur_ns").sum().alias("total"))
-        .collect(engine="streaming")
-    )
-    longest = (
-        counted.group_by("name")
-        .agg(pl.col("total").sum().alias("sum"))
-        .sort("sum", "name", descending=[True, False])
-        .head(most)
-    )
+    counted = durations(called, "name", "dur_ns", most)
     below = pl.col("calls").cum_sum().over("name") / pl.col("calls").sum().over("name")
-    return (
-        longest.join(counted, on="name")
-        .sort("sum", "name", "low", descending=[True, False, False])
-        .select(
-            "name",
-            seconds(pl.col("low")).alias("low_s"),
-            seconds(pl.max_horizontal(2 * pl.col("low"), pl.lit(1))).alias("high_s"),
-            "calls",
-            seconds(pl.col("total")).alias("total_s"),
-            below.alias("below_share"),
-        )
+    return counted.select(
+        "name",
+        seconds(pl.col("low_ns")).alias("low_s"),
+        seconds(pl.col("high_ns")).alias("high_s"),
+        "calls",
+        seconds(pl.col("total_ns")).alias("total_s"),
+        below.alias("below_share"),
     )
 
 
