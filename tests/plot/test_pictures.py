@@ -9,7 +9,7 @@ import pytest
 
 import tracefast as tf
 from support.paths import DATA
-from tracefast.cli.command_line.plots import PLOTS
+from tracefast.cli.commands.charts.options import PLOTS
 from tracefast.plot.bounds import short_name
 
 DEMO = DATA / "demo.strace.zst"

@@ -10,7 +10,6 @@ from typing import Any
 
 from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import exits_with_code
-from tracefast.cli.command_line.plots import with_plots
 from tracefast.cli.command_line.time_window import Window
 from tracefast.cli.messages.stderr import print_warning
 from tracefast.cli.output.form import Annotations, Format, ResultFormat
@@ -89,7 +88,6 @@ def table_command(
     other_output: str | None = None,
     pictures: Collection[str] = (),
     annotations: bool = False,
-    plots: bool = False,
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Turn a function into a command with the options that all tables share.
 
@@ -105,17 +103,8 @@ def table_command(
         Suffixes of outputs that are not tables either: the command draws them.
     annotations
         The command gives results of rules, and can write them as documents for machines, too.
-    plots
-        The command has charts, which ``--plot`` draws instead of printing its table.
     """
-
-    def make(command: Callable[..., int]) -> Callable[..., None]:
-        drawing = with_plots(command) if plots else command
-        return _make_command(
-            drawing, without, "plot" if plots else other_output, pictures, annotations
-        )
-
-    return make
+    return lambda command: _make_command(command, without, other_output, pictures, annotations)
 
 
 def _make_command(

@@ -6,11 +6,11 @@ from tracefast.analysis.forks.table import forks
 from tracefast.analysis.waits.table import waits
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
+from tracefast.cli.commands.charts.draw import matching_files, matching_names
 from tracefast.cli.inputs.event_sources import run_analysis
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.write import write_bytes, write_table
-from tracefast.cli.pictures.plots import matching_files, matching_names
-from tracefast.cli.screen.histogram import histograms
+from tracefast.cli.text.histogram import histograms
 from tracefast.cli.text.units import duration
 from tracefast.plot.charts import sizes
 from tracefast.plot.histograms import bin_label, durations

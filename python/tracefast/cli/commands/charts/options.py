@@ -70,10 +70,10 @@ def with_plots(command: Callable[..., int]) -> Callable[..., int]:
         _refuse_others(request, signature, given, taken, option)
         match = given.get("match")
         if plot is None:
-            from tracefast.cli.commands.histograms import print_histograms
+            from tracefast.cli.commands.charts.histograms import print_histograms
 
             return print_histograms(request, name, match=match)
-        from tracefast.cli.pictures.plots import draw
+        from tracefast.cli.commands.charts.draw import draw
 
         return draw(request, name, kind, match=match)
 
