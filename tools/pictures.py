@@ -1,6 +1,6 @@
-"""Pictures of the flow of data on the pages, drawn by `tracefast flow`: `make pictures`.
+"""Pictures on the pages, drawn by commands: `make pictures`.
 
-The same log and the same version of Graphviz give the same bytes.
+The same log and the same versions of Graphviz and Vega give the same bytes.
 """
 
 import subprocess
@@ -9,18 +9,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
-# By picture, the log and the options.
+# By picture, the command, the log and the options.
 PICTURES = {
-    "flow-demo.svg": ["tests/data/demo.strace.zst"],
-    "flow-train.svg": ["tests/data/flow/train.strace.zst"],
-    "flow-phases.svg": ["tests/data/flow/train.strace.zst", "--by", "phase"],
+    "flow-demo.svg": ["flow", "tests/data/demo.strace.zst"],
+    "flow-train.svg": ["flow", "tests/data/flow/train.strace.zst"],
+    "flow-phases.svg": ["flow", "tests/data/flow/train.strace.zst", "--by", "phase"],
+    "chart-offsets.svg": ["files", "tests/data/demo.strace.zst", "--plot", "offsets"],
+    "chart-gantt.svg": ["processes", "tests/data/demo.strace.zst", "--plot", "gantt"],
+    "chart-timeline.svg": ["files", "tests/data/demo.strace.zst", "--plot", "timeline"],
 }
 
 
 def draw(name: str, folder: Path) -> Path:
     """Draw a picture into a folder."""
     path = folder / name
-    command = [sys.executable, "-m", "tracefast", "flow", "-q", *PICTURES[name], "-o", path]
+    command = [sys.executable, "-m", "tracefast", *PICTURES[name], "-q", "-o", path]
     subprocess.run(command, check=True, cwd=ROOT)
     return path
 

@@ -25,6 +25,8 @@ PICTURES = {
     "events": "tracefast events demo.ftrace --top 10",
     "blocks": "tracefast blocks reader.ftrace",
 }
+# A page, which Debian's chromium opens.
+REPORT = "report"
 # What the commands read, by its name in the pictures.
 _LOGS = {
     "demo.strace": "demo.strace.zst",
@@ -69,12 +71,36 @@ def lay_out(folder: Path) -> Path:
     return folder
 
 
+def photographed(folder: Path) -> bytes:
+    """Give the first panels of the report of the demo log, as PNG."""
+    from playwright.sync_api import sync_playwright
+
+    import tracefast as tf
+
+    page_file = folder / "report.html"
+    tf.report(tf.scan(folder / "demo.parquet")).write(page_file)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        page = browser.new_page(viewport={"width": 1100, "height": 1900})
+        page.goto(page_file.as_uri())
+        page.wait_for_selector("body[data-ready]", state="attached")
+        picture = page.screenshot()
+        browser.close()
+    return picture
+
+
 def main() -> None:
     """Draw all pictures, or the named ones."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         lay_out(Path(folder))
-        for name in sys.argv[1:] or PICTURES:
+        for name in sys.argv[1:] or [*PICTURES, REPORT]:
+            if name == REPORT:
+                (FOLDER / f"{name}.png").write_bytes(photographed(Path(folder)))
+                print(f"docs/screenshots/{name}.png")
+                continue
             (FOLDER / f"{name}.svg").write_text(drawn(name, Path(folder)))
             print(f"docs/screenshots/{name}.svg")
 

@@ -24,8 +24,12 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     Which data went where; what each file was for; the parts of the run that the program named.
 `diff`, `check`
     What differs between runs, and how sure that is; which logs break which limits.
+`report`
+    All of this as one page, which loads nothing and shows itself in a notebook.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
+`plot`
+    Charts of these: `tf.plot.offsets`, `timeline`, `sizes`, `latency` and others.
 `page_cache`, `blocks`
     What the page cache and block devices did, from ftrace.
 
@@ -50,6 +54,7 @@ from tracefast.marks import mark, phase
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from tracefast import plot
     from tracefast._core import (
         Batch,
         Error,
@@ -86,6 +91,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.workers.pools import pools
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
+    from tracefast.page.report import report
     from tracefast.reading import parse, read
     from tracefast.scanning import scan
 
@@ -120,9 +126,11 @@ __all__ = [
     "parse_many",
     "phase",
     "phases",
+    "plot",
     "pools",
     "processes",
     "read",
+    "report",
     "roles",
     "scan",
     "schema",
@@ -167,6 +175,7 @@ _LAZY = {
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
     "read": "tracefast.reading",
+    "report": "tracefast.page.report",
     "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",
     "schema": "tracefast._core",
@@ -179,6 +188,9 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "plot":
+        # A package sets the attribute itself once it is imported.
+        return importlib.import_module("tracefast.plot")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(importlib.import_module(_LAZY[name]), name)

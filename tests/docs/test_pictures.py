@@ -1,4 +1,4 @@
-"""The pictures of the flow of data are those that the command draws now."""
+"""The pictures are those that the commands draw now."""
 
 import re
 import sys

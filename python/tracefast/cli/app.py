@@ -27,6 +27,7 @@ from tracefast.cli.commands.insights.command import insights
 from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
+from tracefast.cli.commands.report.command import report
 from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls
@@ -53,6 +54,7 @@ Examples:
   tracefast syscalls app.parquet              which system calls took the time, or waited
   tracefast errors app.parquet                which calls failed, and what was searched for
   tracefast insights app.strace               what is worth a change, and what it would save
+  tracefast report app.strace -o app.html     all of it on one page, to attach to a ticket
   tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast workers train.strace              what worker processes cost, and what all read
   tracefast flow app.strace -o flow.svg       which data went where, and what is the result
@@ -111,6 +113,7 @@ app.command(short_help="Show which processes ran, what they did, how they ended.
 app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
 app.command(short_help="Show which calls failed, and what was searched for.")(errors)
 app.command(short_help="Show what is worth a change, and what it would save.")(insights)
+app.command(short_help="Write a page with charts and tables.")(report)
 app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
 app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
 app.command(short_help="Show where data went, and what files were for.")(flow)

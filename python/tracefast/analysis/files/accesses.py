@@ -18,13 +18,13 @@ _Choice = Callable[[str, str], pl.Expr]
 
 READ, WRITE = "read", "write"
 # Parts of io_submit are named like the calls that would do the same.
-_TRANSFERS: Final = _core.syscalls_that("transfers")
-_READS: Final = [
+TRANSFERS: Final = _core.syscalls_that("transfers")
+READS: Final = [
     *_core.syscalls_that("reads"),
     *_core.syscalls_that("receives"),
-    *_TRANSFERS,
+    *TRANSFERS,
 ]
-_WRITES: Final = [*_core.syscalls_that("writes"), *_core.syscalls_that("sends")]
+WRITES: Final = [*_core.syscalls_that("writes"), *_core.syscalls_that("sends")]
 _BASE: Final = "offset-base"
 
 # What the second side of a transfer has, and what the first one calls it.
@@ -196,11 +196,11 @@ def _sides(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
     kind = pl.col("kind").cast(pl.String)
     name = pl.col("name").cast(pl.String)
     moves = kind.is_in(["syscall", "aio"])
-    transfer = (kind == "syscall") & name.is_in(_TRANSFERS)
+    transfer = (kind == "syscall") & name.is_in(TRANSFERS)
     way = (
-        pl.when(moves & name.is_in(_READS))
+        pl.when(moves & name.is_in(READS))
         .then(pl.lit(READ))
-        .when(moves & name.is_in(_WRITES))
+        .when(moves & name.is_in(WRITES))
         .then(pl.lit(WRITE))
         .alias("way")
     )

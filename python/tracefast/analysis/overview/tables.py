@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _INSIGHTS: Final = "insights"
 _ERRORS: Final = "errors"
+_ROLES: Final = "roles"
 # What is made besides those; insights need all of `FOLDS`.
 _NEEDED: Final = ("files", "waits", "forks", "syscalls", "tasks")
 
@@ -43,13 +44,15 @@ class Overview:
 
     tables: dict[str, pl.DataFrame]
     gaps: list[str]
+    asked: Tables | None = None
+    """What the rules of insights asked, if they were made."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Give a table, by the name of its function."""
         return self.tables[name]
 
 
-def overview(events: Events, *, insights: bool = True) -> Overview:
+def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Overview:
     """Make the tables of an overview in one pass over the events.
 
     Parameters
@@ -59,6 +62,8 @@ def overview(events: Events, *, insights: bool = True) -> Overview:
     insights
         Make `tracefast.insights`, too. Its rules need further passes over the events, which take
         long if these are parsed each time.
+    flow
+        Make `tracefast.flow`, too.
 
     Raises
     ------
@@ -76,6 +81,9 @@ def overview(events: Events, *, insights: bool = True) -> Overview:
         "processes": _core.Processes,
     }
     folds_of |= {name: make for name, make in FOLDS.items() if insights or name in _NEEDED}
+    if flow:
+        # Its pass gives the roles of files, too.
+        folds_of[_ROLES] = _core.Flow
     passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
     while True:
         try:
@@ -84,13 +92,14 @@ def overview(events: Events, *, insights: bool = True) -> Overview:
             folds: Sequence[Fold] = end.value
             break
     gaps: list[str] = []
-    tables = {}
+    tables: dict[str, pl.DataFrame] = {}
     for name, fold in zip(folds_of, folds, strict=True):
         if isinstance(fold, _core.Waits):
             gaps = fold.gaps
-        tables[name] = rows_of_fold(fold)
+        tables |= _tables_of(name, fold)
     tables[_ERRORS] = error_rows(tables[_ERRORS])
     tables["tasks"] = _by_task(tally := tables["tasks"])
+    asked = None
     if insights:
         asked = Tables(events, FOLDS)
         for name in FOLDS:
@@ -98,7 +107,15 @@ def overview(events: Events, *, insights: bool = True) -> Overview:
         for rows in found_by(RULES, asked):
             if rows is not None:
                 tables[_INSIGHTS] = rows
-    return Overview(tables, gaps)
+    return Overview(tables, gaps, asked)
+
+
+def _tables_of(name: str, fold: Fold) -> dict[str, pl.DataFrame]:
+    """Give the tables of a fold that has all events."""
+    if isinstance(fold, _core.Flow):
+        # Its own table is taken last.
+        return {name: pl.concat(map(pl.DataFrame, fold.roles())), "flow": rows_of_fold(fold)}
+    return {name: rows_of_fold(fold)}
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 
@@ -42,7 +43,8 @@ _MEMORY: Final = ("ts", "pid", "anon_bytes", "file_bytes", "shm_bytes", "from", 
 _SPARE_MEMORY: Final = ("image", "from")
 
 
-@table_command()
+@table_command(other_output="plot")
+@with_plots
 def workers(
     request: Request,
     *,

@@ -141,6 +141,17 @@ def heading(name: str, *, terminal: bool) -> str:
     return known or name.replace("_", " ")
 
 
+def column_texts(values: pl.Series) -> list[str]:
+    """Write the values of a column as on a terminal: numbers with the units that fit.
+
+    Examples
+    --------
+    >>> column_texts(pl.Series("read_bytes", [43290, None]))
+    ['42.3 KiB', '-']
+    """
+    return _column(values, terminal=True)
+
+
 def _column(values: pl.Series, *, terminal: bool) -> list[str]:
     if values.dtype == pl.Datetime:
         return _times(values, terminal=terminal)

@@ -6,6 +6,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 
 
@@ -63,7 +64,8 @@ _REPORTS: Final = (
 )
 
 
-@table_command()
+@table_command(other_output="plot")
+@with_plots
 def files(
     request: Request,
     *,

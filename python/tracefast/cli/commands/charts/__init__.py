@@ -1,0 +1,1 @@
+"""Charts and histograms that commands draw instead of printing their tables."""

@@ -1,0 +1,67 @@
+"""`--hist`: sizes and durations as histograms in text."""
+
+import polars as pl
+
+from tracefast.analysis.forks.table import forks
+from tracefast.analysis.waits.table import waits
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.commands.charts.draw import matching_files, matching_names
+from tracefast.cli.inputs.event_sources import run_analysis
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.write import write_bytes, write_table
+from tracefast.cli.text.histogram import histograms
+from tracefast.cli.text.units import duration
+from tracefast.plot.charts import sizes
+from tracefast.plot.histograms import bin_label, durations
+
+
+def print_histograms(request: Request, command: str, *, match: str | None) -> int:
+    """Print the histograms of a command and give the exit code.
+
+    Parameters
+    ----------
+    request
+        The options that all tables share.
+    command
+        The name of the command.
+    match
+        The pattern of paths or names that count; None for all.
+    """
+
+    def rows(events: pl.LazyFrame) -> pl.LazyFrame:
+        return _rows(events, command, match).lazy()
+
+    found, complete = run_analysis(request, rows, combinable=False)
+    if found is None:
+        return FAILED
+    if found.is_empty():
+        request.warn("nothing to count: the log shows nothing of this")
+    if request.form is not Format.TABLE:
+        write_table(found, request.form, request.output, found.columns, clobber=request.clobber)
+    else:
+        if command == "files":
+            text = histograms(found, "way", "bytes", bin_label)
+        else:
+            text = histograms(found, "name", "ns", duration)
+        write_bytes(text.encode(), request.output, clobber=request.clobber)
+    return DONE if complete else FAILED
+
+
+def _rows(events: pl.LazyFrame, command: str, pattern: str | None) -> pl.DataFrame:
+    match command:
+        case "files":
+            return sizes.rows(
+                events, files=None if pattern is None else matching_files(events, pattern)
+            )
+        case "forks":
+            processes = forks(events).filter(pl.col("kind").ne_missing("thread"))
+            return durations(processes, "kind", "call_ns")
+        case "waits":
+            return durations(waits(events, min_ns=0), "on", "dur_ns")
+        case _:
+            calls = events.filter(pl.col("kind").cast(pl.String) == "syscall")
+            if pattern is not None:
+                names = matching_names(events, pattern)
+                calls = calls.filter(pl.col("name").cast(pl.String).is_in(names))
+            return durations(calls, "name", "dur_ns")

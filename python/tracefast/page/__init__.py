@@ -1,0 +1,1 @@
+"""Pages of HTML that load nothing: the report of a log, and single charts."""

@@ -1,0 +1,141 @@
+"""Everything that a report is made of, in as few passes over the events as possible."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import polars as pl
+
+from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.blocks import blocks
+from tracefast.analysis.events import events as event_counts
+from tracefast.analysis.memory import memory
+from tracefast.analysis.overview.tables import Overview, overview
+from tracefast.analysis.waits.pairs import pairs
+from tracefast.analysis.waits.table import stuck_rows
+from tracefast.analysis.workers.batches import batches_of
+from tracefast.analysis.workers.pools import pools_of
+from tracefast.page.activity import STEPS, Activity, activity_of
+
+# What has no offsets, and is no file for people.
+_NO_FILES: Final = ("pipe", "fifo", "socket", "char", "anon", "directory")
+_BLOCK: Final = "block_rq_"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The tables of some events."""
+
+    events: pl.LazyFrame
+    found: Overview
+    activity: Activity | None
+    inputs: Sequence[str]
+    """The logs as the user named them, for commands."""
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Give a table, by the name of its function."""
+        return self.found.table(name)
+
+    def command(self, name: str, *options: str) -> str:
+        """Give the command that shows more, which can be copied."""
+        return shlex.join(["tracefast", name, *self.inputs[:3], *options])
+
+    @cached_property
+    def is_ftrace(self) -> bool:
+        """Whether events have a processor: those of ftrace do."""
+        return bool(self.table("tasks")["with_cpu"].sum())
+
+    @cached_property
+    def stuck(self) -> pl.DataFrame:
+        """Who can never go on."""
+        return stuck_rows(self.table("waits").lazy()).collect()
+
+    @cached_property
+    def pairs(self) -> pl.DataFrame:
+        """Who waited for whom."""
+        return pairs(self.table("waits").lazy()).collect()
+
+    @cached_property
+    def pools(self) -> pl.DataFrame:
+        """Pools of workers."""
+        return pools_of(self.table("workers").lazy()).collect()
+
+    @cached_property
+    def batches(self) -> pl.DataFrame:
+        """What the makers of workers got from them."""
+        return batches_of(self.table("workers").lazy()).collect()
+
+    @cached_property
+    def used_files(self) -> pl.DataFrame:
+        """The files that were read or written, those with the most bytes first."""
+        moved = pl.col("read_bytes") + pl.col("write_bytes")
+        return (
+            self.table("files")
+            .filter(
+                pl.col("path").is_not_null(),
+                ~pl.col("type").is_in(_NO_FILES).fill_null(value=False),
+                pl.sum_horizontal("reads", "writes", "mmaps") > 0,
+            )
+            .sort(moved, "path", descending=[True, False])
+        )
+
+    @cached_property
+    def counts(self) -> pl.DataFrame:
+        """The events of ftrace by name; of strace none."""
+        if not self.is_ftrace:
+            return pl.DataFrame(schema={"source": pl.String, "kind": pl.String, "name": pl.String})
+        return event_counts(self.events).collect()
+
+    @cached_property
+    def page_cache(self) -> pl.DataFrame | None:
+        """What the page cache did; None where nothing of it is in the log."""
+        asked = self.found.asked
+        if asked is None or not self._has("mm_filemap"):
+            return None
+        return asked.page_cache
+
+    @cached_property
+    def blocks(self) -> pl.DataFrame | None:
+        """What reached the block devices; None where nothing of it is in the log."""
+        return blocks(self.events).collect() if self._has(_BLOCK) else None
+
+    @cached_property
+    def memory(self) -> pl.DataFrame | None:
+        """Memory of processes at the end of each step, in bytes; None if it is not in the log."""
+        if self.activity is None or not self._has("rss_stat"):
+            return None
+        step = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds() // self.activity.step_ns
+        return (
+            memory(self.events)
+            .join(self.activity.starts.lazy(), on="source")
+            .group_by("source", "task", step=step.clip(0, STEPS - 1))
+            .agg(pl.col("pid", "image", "anon_bytes", "file_bytes").last())
+            .collect(engine="streaming")
+        )
+
+    def _has(self, start: str) -> bool:
+        """Whether there are events whose name begins like this."""
+        return bool(self.counts["name"].str.starts_with(start).any())
+
+
+def answers_to(events: Events, inputs: Sequence[str] | None = None) -> Answers:
+    """Make the tables of a report.
+
+    Parameters
+    ----------
+    events
+        The events of logs or of Parquet files, in their order.
+    inputs
+        The logs as the user named them; None for the names that the events have.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+    """
+    found = overview(events, flow=True)
+    names = found.table("tasks")["source"].drop_nulls().unique(maintain_order=True).to_list()
+    rows = rows_of(events, (), "tracefast.report")
+    return Answers(rows, found, activity_of(events, found), list(inputs or names))

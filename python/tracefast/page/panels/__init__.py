@@ -1,0 +1,1 @@
+"""The panels of a report, in their order."""

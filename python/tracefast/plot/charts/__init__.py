@@ -1,0 +1,1 @@
+"""The charts: for each its bounded rows, and how they are drawn."""

@@ -1,0 +1,86 @@
+"""How long calls took."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tracefast._polars.given_events import rows_of
+from tracefast.plot.altair import altair
+from tracefast.plot.bounds import SERIES, seconds
+from tracefast.plot.histograms import durations
+
+if TYPE_CHECKING:
+    from altair import Chart
+
+    from tracefast._polars.given_events import Events
+
+_NEEDED: Final = ("kind", "name", "dur_ns")
+
+
+def rows(
+    events: "Events", *, names: Collection[str] | None = None, most: int = SERIES
+) -> pl.DataFrame:
+    """Count system calls by their duration, in one pass.
+
+    Parameters
+    ----------
+    events
+        The events of a log or of Parquet files.
+    names
+        The only calls that count; None for all.
+    most
+        How many names there may be: those that took the longest, added up.
+
+    Returns
+    -------
+    polars.DataFrame
+        `name`, the longest sum first; `low_s`, `high_s` (the bin holds what is at least `low_s` and
+        less than `high_s`), `calls`, `total_s`, `below_share`: the share of the calls of this name
+        that took less than `high_s`.
+    """
+    called = rows_of(events, _NEEDED, "tracefast.plot.latency").filter(
+        pl.col("kind").cast(pl.String) == "syscall",
+        True if names is None else pl.col("name").cast(pl.String).is_in(list(names)),
+    )
+    counted = durations(called, "name", "dur_ns", most)
+    below = pl.col("calls").cum_sum().over("name") / pl.col("calls").sum().over("name")
+    return counted.select(
+        "name",
+        seconds(pl.col("low_ns")).alias("low_s"),
+        seconds(pl.col("high_ns")).alias("high_s"),
+        "calls",
+        seconds(pl.col("total_ns")).alias("total_s"),
+        below.alias("below_share"),
+    )
+
+
+def chart(rows: pl.DataFrame, *, title: str = "Durations of system calls") -> "Chart":
+    """Draw the rows: a histogram for each name, on logarithmic axes."""
+    alt = altair()
+    # A logarithmic axis has no 0, and a nanosecond is the least that a log can say.
+    lines = rows.with_columns(pl.col("low_s").clip(1e-9))
+    drawn: Chart = (
+        alt.Chart(lines, title=title)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(
+                "low_s:Q",
+                title="duration, at least (s)",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(format="~s", tickCount=8),
+            ),
+            y=alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog")),
+            color=alt.Color("name:N", title="call", sort=None),
+            tooltip=[
+                alt.Tooltip("name:N", title="call"),
+                alt.Tooltip("low_s:Q", title="at least (s)", format=".3~s"),
+                alt.Tooltip("high_s:Q", title="less than (s)", format=".3~s"),
+                alt.Tooltip("calls:Q", format=",d"),
+                alt.Tooltip("total_s:Q", title="added up (s)", format=".3~s"),
+                alt.Tooltip("below_share:Q", title="this or less", format=".1%"),
+            ],
+        )
+        .properties(width=640, height=300)
+    )
+    return drawn

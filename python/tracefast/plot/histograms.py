@@ -1,0 +1,82 @@
+"""Histograms by powers of two, as bpftrace counts them."""
+
+import polars as pl
+
+from tracefast.plot.bounds import SERIES
+
+
+def power_of_two(value: pl.Expr) -> pl.Expr:
+    """Give the largest power of two that is not more than a whole number; 0 for 0.
+
+    Examples
+    --------
+    >>> pl.select(power_of_two(pl.Series([0, 1, 3, 4096, 2**53 - 1]))).to_series().to_list()
+    [0, 1, 2, 4096, 4503599627370496]
+    """
+    # Without a logarithm, whose result is rounded: leading zeros are counted.
+    bits = 63 - value.clip(1).cast(pl.Int64).bitwise_leading_zeros().cast(pl.Int64)
+    return pl.when(value > 0).then(pl.lit(2, pl.Int64).pow(bits)).otherwise(0).cast(pl.Int64)
+
+
+def durations(table: pl.LazyFrame, by: str, column: str, most: int = SERIES) -> pl.DataFrame:
+    """Count the durations of a table by powers of two.
+
+    Parameters
+    ----------
+    table
+        The table.
+    by, column
+        Its columns: what has a histogram of its own, and the nanoseconds.
+    most
+        How many histograms there may be: those with the longest sum.
+
+    Returns
+    -------
+    polars.DataFrame
+        `name`, the longest sum first; `low_ns`, `high_ns`, `calls`, `total_ns`.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"on": ["pipe", "pipe", "futex"], "dur_ns": [5, 7, 100]})
+    >>> durations(rows, "on", "dur_ns").rows()
+    [('futex', 64, 128, 1, 100), ('pipe', 4, 8, 2, 12)]
+    """
+    counted = (
+        table.filter(pl.col(column) >= 0)
+        .select(
+            pl.col(by).cast(pl.String).alias("name"),
+            power_of_two(pl.col(column)).alias("low_ns"),
+            pl.col(column).alias("ns"),
+        )
+        .group_by("name", "low_ns")
+        .agg(pl.len().alias("calls"), pl.col("ns").sum().alias("total_ns"))
+        .collect(engine="streaming")
+    )
+    longest = (
+        counted.group_by("name")
+        .agg(pl.col("total_ns").sum().alias("sum"))
+        .sort("sum", "name", descending=[True, False])
+        .head(most)
+    )
+    order = pl.max_horizontal(2 * pl.col("low_ns"), pl.lit(1)).alias("high_ns")
+    return (
+        longest.join(counted, on="name", nulls_equal=True)
+        .sort("sum", "name", "low_ns", descending=[True, False, False])
+        .select("name", "low_ns", order, "calls", "total_ns")
+    )
+
+
+def bin_label(low: int) -> str:
+    """Write the lower edge of a bin as bpftrace does.
+
+    Examples
+    --------
+    >>> bin_label(0), bin_label(512), bin_label(4096), bin_label(1 << 21)
+    ('0', '512', '4K', '2M')
+    """
+    units = ("", "K", "M", "G", "T", "P", "E")
+    unit = 0
+    while low >= 1024 and low % 1024 == 0:  # noqa: PLR2004
+        low //= 1024
+        unit += 1
+    return f"{low}{units[unit]}"

@@ -1,0 +1,254 @@
+"""The report of a log, opened in a browser."""
+
+import importlib.metadata
+import json
+import re
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+import vega_bundle
+from support.paths import DATA
+from tracefast.page.shell import chart_page
+from tracefast.page.shell import vega_bundle as shipped
+
+LOGS = {
+    "strace": "demo.strace.zst",
+    "ftrace": "demo.ftrace.zst",
+    "cache": "page-cache/rand.ftrace.zst",
+}
+MOST_BYTES = 2_000_000
+READ_TABLE = """(name) => {
+  const table = document.getElementById(name);
+  const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.c);
+  return [...table.tBodies[0].rows].map((row) => Object.fromEntries(
+    [...row.cells].map((cell, at) => [names[at], cell.dataset.v ?? cell.textContent])));
+}"""
+PAYLOADS = [
+    "<script>document.title='run'</script>",
+    "</script><img src=x onerror=document.title='run'>",
+    "'\" onmouseover=document.title='run' x='",
+    "${alert(1)}",
+    "datum.constructor.constructor('alert(1)')()",
+    "<!--",
+    "javascript:alert(1)",
+    r"\33[31mred\33[0m",
+    r"two\nlines",
+    r"a\342\200\256b",
+    "&lt;b&gt;",
+    "]]>",
+]
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """The pages of some logs, by name."""
+    folder = tmp_path_factory.mktemp("reports")
+    empty = folder / "empty.strace"
+    empty.write_text("")
+    hostile = folder / "hostile.strace"
+    hostile.write_text(hostile_log())
+    logs = {name: DATA / log for name, log in LOGS.items()} | {"empty": empty, "hostile": hostile}
+    made = {}
+    for name, log in logs.items():
+        page = tf.report(tf.scan(log))
+        made[name] = folder / f"{name}.html"
+        page.write(made[name])
+    return made
+
+
+def hostile_log():
+    """Names that would do something, as paths, as programs and their arguments."""
+    lines, at = [], 1700000000.0
+    for pid, payload in enumerate(PAYLOADS, start=100):
+        quoted = payload.replace('"', '\\"')
+        named = payload.replace(">", "\\76").replace("<", "\\74")
+        path = f"3</tmp/{named}>"
+        calls = [
+            f'execve("/bin/{quoted}", ["{quoted}", "{quoted}"], 0x7f /* 2 vars */) = 0 <0.01>',
+            f'openat(AT_FDCWD, "/tmp/{quoted}", O_RDONLY) = {path} <0.01>',
+            f'read({path}, "", 8192) = 4096 <0.02>',
+            f'openat(AT_FDCWD, "/none/{quoted}", O_RDONLY) = -1 ENOENT (No such file) <0.01>',
+        ]
+        for call in calls:
+            at += 0.03
+            lines.append(f"{pid} {at:.6f} {call}\n")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("name", [*LOGS, "empty", "hostile"])
+def test_a_page_says_nothing_loads_nothing_and_draws_all(reports, open_page, name):
+    path = reports[name]
+    page = open_page(path)
+    assert page.said == []
+    assert page.asked == [path.as_uri()]
+    drawn = "[...document.querySelectorAll('figure.chart')].every(one => one.querySelector('svg'))"
+    assert page.evaluate(drawn)
+    panels = page.evaluate("[...document.querySelectorAll('section')].map(one => one.innerText)")
+    assert all(len(text.splitlines()) > 1 for text in panels)
+    for width in (400, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert path.stat().st_size < MOST_BYTES
+
+
+def test_names_of_a_log_do_nothing(reports, open_page):
+    page = open_page(reports["hostile"])
+    assert page.title().startswith("Report of")
+    first = "#files-table td:first-child"
+    cells = [one.text_content() for one in page.query_selector_all(first)]
+    assert f"/tmp/{PAYLOADS[1]}" in cells
+    assert r"/tmp/two\nlines" in cells
+    assert (
+        page.evaluate(
+            "document.querySelectorAll('main img, main iframe, main a[href^=javascript]').length"
+        )
+        == 0
+    )
+    # Tooltips are made when the pointer is over a mark.
+    for mark in page.query_selector_all("figure.chart .mark-rect path")[:20]:
+        mark.hover(force=True)
+    assert page.said == []
+    assert page.title().startswith("Report of")
+    text = reports["hostile"].read_text()
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_numbers_are_those_of_the_tables(reports, open_page):
+    page = open_page(reports["strace"])
+    events = tf.scan(DATA / LOGS["strace"])
+    read = READ_TABLE
+    tables = {"calls-table": tf.syscalls, "files-table": tf.files, "errors-table": tf.errors}
+    for name, make in tables.items():
+        rows = page.evaluate(read, name)
+        table = make(events).collect()
+        numbers = [one for one in rows[0] if one in table.columns and table[one].dtype.is_numeric()]
+        keys = [one for one in ("name", "path", "errno") if one in rows[0] and one in table.columns]
+        assert rows, name
+        assert numbers, name
+        known = {
+            tuple(str(value) if index < len(keys) else value for index, value in enumerate(row))
+            for row in table.select(*keys, *numbers).iter_rows()
+        }
+        for row in rows:
+            values = (float(row[one]) if row[one] else None for one in numbers)
+            assert (*(row[one] for one in keys), *values) in known, row
+    calls = tf.syscalls(events).collect()
+    assert f"{calls['calls'].sum():,}, {calls['errors'].sum():,} failed" in page.inner_text("#run")
+    found = tf.insights(events).collect()["code"].to_list()
+    assert (
+        page.evaluate("[...document.querySelectorAll('.findings li')].map(one => one.dataset.code)")
+        == found[:10]
+    )
+    targets = (
+        "[...document.querySelectorAll('main a[href^=\"#\"], nav a')].map(one => one.hash.slice(1))"
+    )
+    assert all(page.query_selector(f"[id='{target}']") for target in page.evaluate(targets))
+
+
+def test_tables_and_the_chosen_time_follow_the_keyboard_and_the_pointer(reports, open_page):
+    page = open_page(reports["strace"])
+    head = page.query_selector("#calls-table th[data-c=calls]")
+    head.query_selector("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    lines = "[...document.querySelectorAll('#calls-table tbody tr')]"
+    column = f"{lines}.map(row => Number(row.cells[1].dataset.v))"
+    values = page.evaluate(column)
+    assert values == sorted(values, reverse=True)
+    page.fill("input[data-table=calls-table]", "futex")
+    assert page.evaluate(f"{lines}.filter(row => !row.hidden).length") == 1
+    chart = page.query_selector("figure[data-brush] svg")
+    chart.scroll_into_view_if_needed()
+    box = page.query_selector("figure[data-brush] svg .background").bounding_box()
+    page.mouse.move(box["x"] + 8, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + 20, steps=5)
+    page.mouse.up()
+    page.wait_for_selector("body[data-window]", state="attached")
+    row = page.query_selector("#calls-table tbody tr:not([hidden])")
+    cells = row.query_selector_all("td")
+    # Nearly all of the time was chosen.
+    assert float(cells[-2].get_attribute("data-v")) == pytest.approx(
+        float(cells[1].get_attribute("data-v")), rel=0.05
+    )
+    assert page.is_visible("#errors .whole")
+
+
+def test_dark_and_print_have_their_own_colours(reports, open_page):
+    of = "getComputedStyle(document.querySelector('.mark-text text')).fill"
+    colours = f"[getComputedStyle(document.body).backgroundColor, {of}]"
+    light = open_page(reports["strace"])
+    dark = open_page(reports["strace"], scheme="dark")
+    assert light.evaluate(colours) != dark.evaluate(colours)
+    dark.emulate_media(media="print", color_scheme="dark")
+    assert dark.evaluate(colours)[0] == "rgb(255, 255, 255)"
+    assert dark.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert light.pdf().startswith(b"%PDF")
+
+
+def test_a_page_of_one_chart_is_a_whole_page(open_page, tmp_path):
+    rows = [{"a": at, "b": at * at} for at in range(5)]
+    encoding = {
+        "x": {"field": "a", "type": "quantitative"},
+        "y": {"field": "b", "type": "quantitative"},
+    }
+    path = tmp_path / "one.html"
+    path.write_text(
+        chart_page({"data": {"values": rows}, "mark": "line", "encoding": encoding}, "One")
+    )
+    page = open_page(path)
+    assert page.said == []
+    assert page.query_selector("figure svg") is not None
+
+
+def test_a_long_name_does_not_make_the_page_longer(tmp_path):
+    log = tmp_path / "long.strace"
+    lines = [
+        f"1 {1700000000 + at / 100:.6f} openat(AT_FDCWD, "
+        f'"/{"d" * 200}/{at:04}{"&" * 3700}", O_RDONLY) = 3 <0.001>\n'
+        f'1 {1700000000 + at / 100:.6f} read(3, "", 10) = 10 <0.001>\n'
+        f"1 {1700000000 + at / 100:.6f} close(3) = 0 <0.001>\n"
+        for at in range(600)
+    ]
+    log.write_text("".join(lines))
+    assert len(tf.report(tf.scan(log)).html.encode()) < MOST_BYTES
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own():
+    page = tf.report(tf.scan(DATA / LOGS["cache"]))
+    shown = page._repr_html_()
+    assert re.fullmatch(r'<iframe sandbox="allow-scripts" [^<>]*></iframe>\n?', shown)
+    assert "bytes" in repr(page)
+
+
+def test_the_script_of_charts_is_what_vl_convert_makes():
+    notice = (vega_bundle.ASSETS / "NOTICE").read_text()
+    script = shipped()
+    assert f"SHA-256: {vega_bundle.described(script)['SHA-256']}\n" in notice
+    made_by = re.search(r"vl-convert-python: (\S+)", notice)[1]
+    if importlib.metadata.version("vl-convert-python") != made_by:
+        pytest.skip(f"the script was made by vl-convert-python {made_by}")
+    assert script == vega_bundle.bundle()
+
+
+def test_blocks_of_json_hold_any_text():
+    from tracefast.page.shell import json_block
+
+    for payload in PAYLOADS:
+        block = json_block({"x": payload}, "")
+        inner = block.partition(">")[2].removesuffix("</script>")
+        assert "<" not in inner
+        assert json.loads(inner) == {"x": payload}
+
+
+def test_activity_adds_up_to_the_table_of_calls():
+    from tracefast.page.answers import answers_to
+
+    answers = answers_to(tf.scan(DATA / LOGS["strace"]))
+    calls = answers.table("syscalls")
+    assert answers.activity.steps["calls"].sum() == calls["calls"].sum()
+    assert answers.activity.steps["ns"].sum() == calls["total_ns"].sum()
+    moved = answers.activity.steps.select(pl.col("bytes").sum()).item()
+    assert moved == calls["bytes"].sum()
