@@ -98,10 +98,12 @@ def clock_of(found: pl.DataFrame) -> Clock:
     some = int(found["offset"][0])
     near = found.select(
         "enter",
-        some
-        + (pl.col("offset") - some)
-        .rolling_median(_WINDOW, min_samples=1, center=True)
-        .cast(pl.Int64),
+        (
+            (pl.col("offset") - some)
+            .rolling_median(_WINDOW, min_samples=1, center=True)
+            .cast(pl.Int64)
+            + some
+        ).alias("offset"),
     )
     first = near["enter"][0]
     base = some + int((near["offset"] - some).median())  # type: ignore[arg-type]
