@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from tracefast.analysis.flow.edges import flow
     from tracefast.analysis.flow.phases import phases
     from tracefast.analysis.flow.roles import roles
+    from tracefast.analysis.join.report import JoinReport
+    from tracefast.analysis.join.table import join
     from tracefast.analysis.forks.summary import fork_advice, fork_summary
     from tracefast.analysis.forks.table import forks
     from tracefast.analysis.hooks.table import hooks
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch",
     "Error",
+    "JoinReport",
     "Progress",
     "Reader",
     "Report",
@@ -113,6 +116,7 @@ __all__ = [
     "forks",
     "hooks",
     "insights",
+    "join",
     "mark",
     "memory",
     "page_cache",
@@ -138,6 +142,7 @@ __all__ = [
 _LAZY = {
     "Batch": "tracefast._core",
     "Error": "tracefast._core",
+    "JoinReport": "tracefast.analysis.join.report",
     "Progress": "tracefast._core",
     "Reader": "tracefast._core",
     "Report": "tracefast._core",
@@ -159,6 +164,7 @@ _LAZY = {
     "forks": "tracefast.analysis.forks.table",
     "hooks": "tracefast.analysis.hooks.table",
     "insights": "tracefast.analysis.insights.table",
+    "join": "tracefast.analysis.join.table",
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse": "tracefast.reading",

@@ -2,14 +2,14 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from tracefast.analysis.files.page_cache import LOOKUP
 from tracefast.analysis.join.kernel import in_calls
 
-_SCHEMA = {"call": pl.UInt32, "request": pl.UInt32, "bytes": pl.Int64}
+_SCHEMA: Final = {"call": pl.UInt32, "request": pl.UInt32, "bytes": pl.Int64}
 
 
 class _Brought(NamedTuple):
@@ -60,7 +60,7 @@ def disk_counts(
     )
     claims, left = _claims(parts, looked)
     mine = left.join(issuer.select(pl.col("row").alias("request"), "call"), on="request")
-    used = pl.concat([claims, mine.drop_nulls("call").select(_SCHEMA).cast(_SCHEMA)])  # type: ignore[arg-type]
+    used = pl.concat([claims, mine.drop_nulls("call").select(list(_SCHEMA))])
     times = issued.select(pl.col("row").alias("request"), "at", "done")
     each = used.group_by("call", "request").agg(pl.col("bytes").sum()).join(times, on="request")
     reached = pl.col("done").cum_max().shift(1).over("call")

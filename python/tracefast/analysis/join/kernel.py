@@ -173,7 +173,7 @@ def page_counts(log: pl.DataFrame, calls: pl.DataFrame, page_bytes: int) -> pl.D
     )
     length = pl.col("whole") - pl.col("start")
     ahead = added.group_by("call").agg(length.filter("ahead").sum().alias("readahead_bytes"))
-    return pages.join(ahead, on="call", how="full", coalesce=True)
+    return pages.join(ahead, on="call", how="full", coalesce=True).fill_null(0)
 
 
 def _union(ranges: pl.DataFrame, key: list[str]) -> pl.DataFrame:

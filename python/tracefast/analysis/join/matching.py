@@ -20,8 +20,6 @@ _SLACK_NS: Final = 100_000
 _LEAST_SHARE: Final = 0.5
 # A thread of ftrace is that of a task if this share of the task's calls is its own.
 _VOTES: Final = 0.6
-# How often what is left is paired again.
-_ROUNDS: Final = 2
 
 
 def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, Clock]:
@@ -56,12 +54,7 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
     threads = _threads(found, timed, ftrace, tolerance)
     known = timed.join(threads, on="who")
     pairs = _pairs(known, ftrace, tolerance, by_tid=True)
-    # A tracer that is held up at one end of a call moves its middle to the neighbours.
-    for _ in range(_ROUNDS):
-        left = known.join(pairs, on="row", how="anti")
-        unused = ftrace.join(pairs, left_on="row", right_on="frow", how="anti")
-        pairs = pl.concat([pairs, _pairs(left, unused, tolerance, by_tid=True)])
-    pairs = pairs.sort("row")
+    pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
     possible = _shown_by_both(timed, ftrace, threads)
     if pairs.height < _LEAST_SHARE * possible or pairs.is_empty():
         raise _unrelated(
@@ -80,13 +73,15 @@ def _unrelated(why: str) -> Exception:
 
 def _timed(strace: pl.DataFrame, clock: Clock) -> pl.DataFrame:
     """Add the times on ftrace's clock, and the end of calls whose duration is not in the log."""
-    timed = strace.sort("enter").join_asof(clock.table, on="enter", strategy="nearest")
+    timed = strace.sort("enter").join_asof(
+        clock.table.rename({"offset": "apart"}), on="enter", strategy="nearest"
+    )
     last = pl.col("enter").shift(-1).over("who")
     return timed.with_columns(
         pl.col("enter").alias("strace_enter"),
-        (pl.col("enter") - pl.col("offset")).alias("enter"),
-        (pl.coalesce("exit", last) - pl.col("offset")).alias("limit"),
-        (pl.col("exit") - pl.col("offset")).alias("exit"),
+        (pl.col("enter") - pl.col("apart")).alias("enter"),
+        (pl.coalesce("exit", last) - pl.col("apart")).alias("limit"),
+        (pl.col("exit") - pl.col("apart")).alias("exit"),
     )
 
 
@@ -159,6 +154,39 @@ def _pairs(
         .sort("row")
         .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
     )
+
+
+def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pair calls that are left after the same pair in both logs, in their order.
+
+    The clocks of processors may differ for a moment, so that a call of ftrace is not inside that of
+    strace.
+    """
+    left = (
+        known.sort("who", "strace_enter", "row")
+        .join(pairs.select("row", pl.col("row").alias("pair")), on="row", how="left")
+        .with_columns(pl.col("pair").forward_fill().over("who").alias("after"))
+        .filter(pl.col("pair").is_null())
+    )
+    other = (
+        ftrace.sort("row")
+        .join(pairs.select(pl.col("frow").alias("row"), pl.col("row").alias("pair")), on="row", how="left")
+        .with_columns(pl.col("pair").forward_fill().over("tid").alias("after"))
+        .filter(pl.col("pair").is_null())
+        .select(
+            pl.col("tid").alias("ftid"), "after", "name", "ret", "errno",
+            pl.col("row").alias("frow"), pl.col("enter").alias("fenter"),
+        )
+    )  # fmt: skip
+    key = ["ftid", "after", "name", "ret", "errno"]
+    nth = pl.int_range(pl.len()).over(key).alias("nth")
+    both = (
+        left.drop_nulls("after")
+        .with_columns(nth)
+        .join(other.drop_nulls("after").with_columns(nth), on=[*key, "nth"], nulls_equal=True)
+    )
+    residual = (pl.col("enter") - pl.col("fenter")).alias("residual")
+    return both.select("row", "frow", "who", pl.col("strace_enter").alias("enter"), residual)
 
 
 def _middle(enter: str, exit_: str | pl.Expr) -> pl.Expr:

@@ -40,12 +40,14 @@ class JoinReport(NamedTuple):
         '8 of 9 calls matched, in 1 of 2 threads; 3 calls only in the log of ftrace'
         """
         only = plural(self.only_ftrace, "call")
+        threads = f"{self.matched_tasks:,} of {plural(self.tasks, 'thread')}"
+        clocks = f"offset {self.offset_ns / 1e9:.6f} s, drift {self.drift_ppm:.1f} ppm"
+        apart = f"{self.residual_p50_ns / 1e3:,.1f} µs (median)"
+        most = f"{self.residual_max_ns / 1e3:,.1f} µs"
+        matched = f"{self.matched:,} of {plural(self.calls, 'call')} matched, in {threads}"
         lines = [
-            f"{self.matched:,} of {plural(self.calls, 'call')} matched, in {self.matched_tasks:,}"
-            f" of {plural(self.tasks, 'thread')}; {only} only in the log of ftrace",
-            f"clocks: offset {self.offset_ns / 1e9:.6f} s, drift {self.drift_ppm:.1f} ppm; middles"
-            f" of calls apart by {self.residual_p50_ns / 1e3:.1f} µs (median), at most"
-            f" {self.residual_max_ns / 1e3:,.1f} µs",
+            f"{matched}; {only} only in the log of ftrace",
+            f"clocks: {clocks}; middles of calls apart by {apart}, at most {most}",
         ]
         if self.missing:
             lines.append(f"no events for {', '.join(self.missing)}: these are null")

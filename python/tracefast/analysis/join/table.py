@@ -168,21 +168,19 @@ def _values(
         "disk_ns": asked and bool(has & {COMPLETE, BLK}),
     }
     table = paired
-    for part, counted in (
+    parts = (
         (cpu_times(log, calls), ("off_cpu_ns", "run_delay_ns")),
         (page_counts(log, calls, page), ("cached_pages", "missed_pages", "readahead_bytes")),
         (disk_counts(log, calls, issued, moved), ("disk_requests", "disk_bytes", "disk_ns")),
-    ):
-        part = part.with_columns(pl.lit(value=True).alias("any"))
-        table = (
-            table.join(part, left_on="frow", right_on="call", how="left")
-            .with_columns(
-                # What is not in the log at all did not happen in this call.
-                pl.when(pl.col("any").is_null()).then(0).otherwise(name).alias(name)
-                for name in counted
-            )
-            .drop("any")
+    )
+    for part, counted in parts:
+        found = part.with_columns(pl.lit(value=True).alias("found"))
+        table = table.join(found, left_on="frow", right_on="call", how="left").with_columns(
+            # What is not in the log at all did not happen in this call.
+            pl.when(pl.col("found").is_null()).then(0).otherwise(name).alias(name)
+            for name in counted
         )
+        table = table.drop("found")
     table = table.with_columns(
         (pl.col("kernel_ns") - pl.col("off_cpu_ns")).alias("cpu_ns")
     ).with_columns(pl.when(shown).then(name).alias(name) for name, shown in known.items())
