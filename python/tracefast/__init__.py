@@ -73,12 +73,12 @@ if TYPE_CHECKING:
     from tracefast.analysis.flow.edges import flow
     from tracefast.analysis.flow.phases import phases
     from tracefast.analysis.flow.roles import roles
-    from tracefast.analysis.join.report import JoinReport
-    from tracefast.analysis.join.table import join
     from tracefast.analysis.forks.summary import fork_advice, fork_summary
     from tracefast.analysis.forks.table import forks
     from tracefast.analysis.hooks.table import hooks
     from tracefast.analysis.insights.table import insights
+    from tracefast.analysis.join.report import JoinReport
+    from tracefast.analysis.join.table import join
     from tracefast.analysis.memory import memory
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls

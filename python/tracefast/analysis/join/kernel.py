@@ -120,15 +120,16 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
             )
         )
     )
+    # A task that is in its call again without a switch to it shows that records are missing.
     held = in_calls(away.with_columns(off.alias("off"), ready.alias("ready")), calls)
+    seen = (pl.col("on_row") < pl.col("call")).fill_null(value=False)
     return (
         held.drop_nulls("call")
+        .with_columns(pl.when(seen).then("off"), pl.when(seen).then("ready"))
         .group_by("call")
         .agg(
-            pl.col("off").sum().alias("off_cpu_ns"),
-            pl.when(pl.col("ready").null_count() == 0)
-            .then(pl.col("ready").sum())
-            .alias("run_delay_ns"),
+            pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(column)
+            for name, column in (("off", "off_cpu_ns"), ("ready", "run_delay_ns"))
         )
     )
 

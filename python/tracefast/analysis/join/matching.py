@@ -170,7 +170,12 @@ def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> 
     )
     other = (
         ftrace.sort("row")
-        .join(pairs.select(pl.col("frow").alias("row"), pl.col("row").alias("pair")), on="row", how="left")
+        .join(
+            pairs.select("frow", pl.col("row").alias("pair")),
+            left_on="row",
+            right_on="frow",
+            how="left",
+        )
         .with_columns(pl.col("pair").forward_fill().over("tid").alias("after"))
         .filter(pl.col("pair").is_null())
         .select(
