@@ -1,7 +1,7 @@
 """One row per block device and operation: requests, their order, sizes and latencies."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
@@ -22,13 +22,20 @@ from tracefast.analysis.requests.records import (
     without_requeues,
 )
 
+if TYPE_CHECKING:
+    from tracefast.analysis.files.inode_map import InodeMap
+
+By = Literal["file"]
+
 SCHEMA: Final = declared_schema("blocks")
 
 # Streams that `sequential_share_4` keeps open.
 STREAMS: Final = 4
 
 
-def blocks(events: Events) -> pl.LazyFrame:
+def blocks(
+    events: Events, *, by: By | None = None, inode_map: "InodeMap | None" = None
+) -> pl.LazyFrame:
     """Give one row per block device and operation: requests, order, sizes, latencies.
 
     The table is made from ftrace's events ``block_rq_issue`` and ``block_rq_complete``, or from the
@@ -38,6 +45,14 @@ def blocks(events: Events) -> pl.LazyFrame:
     ----------
     events
         The events of a log, of Parquet files, or a part of them.
+    by
+        ``"file"`` for one row per device, operation and file: the columns are those of the table
+        ``blocks_by_file`` of :doc:`tables`. Requests are those of the pages that their task had
+        just added to the page cache (``filemap:*``), or, for other tasks such as kernel threads
+        that write back, of sectors where such pages are; what ``writeback_single_inode`` says was
+        written counts as well.
+    inode_map
+        With ``by="file"``: paths by device and inode, as for :func:`tracefast.page_cache`.
 
     Returns
     -------
@@ -82,6 +97,13 @@ def blocks(events: Events) -> pl.LazyFrame:
         `task_top` : String
             Name of the task that issued most requests; the kernel's own threads issue many.
 
+    Raises
+    ------
+    OSError
+        `inode_map` cannot be read.
+    ValueError
+        There is no such `by`, or `inode_map` is given without it.
+
     Examples
     --------
     >>> import tracefast as tf
@@ -89,6 +111,14 @@ def blocks(events: Events) -> pl.LazyFrame:
     >>> table.select("dev", "op", "requests", "bytes", "latency_max_ns", "task_top").rows()
     [('254:0', 'read', 1, 8192, 100000, 'true')]
     """
+    if by not in (None, "file"):
+        raise ValueError(f"by must be None or 'file', got {by!r}")
+    if by == "file":
+        from tracefast.analysis.requests.by_file import blocks_by_file
+
+        return blocks_by_file(events, inode_map)
+    if inode_map is not None:
+        raise ValueError("inode_map: only with by='file', as other rows are of no file")
     records = decoded(
         events,
         (*REQUESTS, BLK),

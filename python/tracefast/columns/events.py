@@ -199,7 +199,12 @@ JOINED: Final = (
     ),
     columns("tracer_ns", "int64", "What is left of `dur_ns`: how long strace held the call up."),
     columns("cpu_ns", "int64", "Part of `kernel_ns` on a processor."),
-    columns("off_cpu_ns", "int64", "Part of `kernel_ns` off the processor."),
+    columns(
+        "off_cpu_ns",
+        "int64",
+        "Part of `kernel_ns` off the processor; where the log lacks"
+        " the switch back to the task, up to its next record.",
+    ),
     columns(
         "run_delay_ns",
         "int64",

@@ -8,6 +8,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
+from tracefast.analysis.files.device_reads import with_device_reads
 from tracefast.arguments import integer
 
 Scope = Literal["stream", "file"]
@@ -209,7 +210,7 @@ def files_and_rings(
 
         return counters(events)
 
-    return folded(
+    table = folded(
         events,
         lambda: _core.Files(by=by, scope=scope, near=near),
         name="FILES",
@@ -217,6 +218,7 @@ def files_and_rings(
         look=None if rings is None else lambda fold: rings(*fold.rings),
         by_phase=by == "phase",
     )
+    return with_device_reads(table, events, by)
 
 
 def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:

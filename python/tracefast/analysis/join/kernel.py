@@ -44,21 +44,18 @@ _FIELDS: Final[Dtypes] = {
 }
 
 
-def kernel_events(events: Events, page_bytes: int) -> pl.DataFrame:
+def kernel_events(events: Events, page_bytes: int, question: str) -> pl.LazyFrame:
     """Give the events that say what calls did, in the order of one log.
 
     `row` is the place among all rows, as in the table of calls; `start` and `end` are the bytes of
     a file that an event of the page cache is about.
     """
-    placed = rows_of(events, ["kind"], "tracefast.join").with_row_index(PLACE)
+    placed = rows_of(events, ["kind"], question).with_row_index(PLACE)
     return (
-        decoded(
-            placed, _NAMES, record=_RECORD, fields=_FIELDS, question="tracefast.join", lost=True
-        )
+        decoded(placed, _NAMES, record=_RECORD, fields=_FIELDS, question=question, lost=True)
         .rename({PLACE: "row"})
         .with_columns(page_cache.ranges(page_bytes))
         .with_columns(pl.col("ts").dt.epoch("ns").alias("at"))
-        .collect()
     )
 
 
@@ -95,6 +92,10 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
         [
             _steps(switch, "prev_pid", "out"),
             _steps(switch, "next_pid", "in"),
+            # A task makes records only where it runs. Kernels leave out the switch from the idle
+            # task at times, so its next record shows when it ran again at the latest.
+            _steps(log.filter(pl.col("name") != _SWITCH), "tid", "in"),
+            _steps(calls.with_columns(pl.col("exit").alias("at")), "tid", "in"),
             _steps(wake, "event_pid", "wake"),
         ]
     ).sort("tid", "row")
@@ -120,12 +121,9 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
             )
         )
     )
-    # A task that is in its call again without a switch to it shows that records are missing.
     held = in_calls(away.with_columns(off.alias("off"), ready.alias("ready")), calls)
-    seen = (pl.col("on_row") < pl.col("call")).fill_null(value=False)
     return (
         held.drop_nulls("call")
-        .with_columns(pl.when(seen).then("off"), pl.when(seen).then("ready"))
         .group_by("call")
         .agg(
             pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(column)
@@ -136,7 +134,12 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
 
 def _steps(events: pl.DataFrame, tid: str, what: str) -> pl.DataFrame:
     return events.select(
-        "row", "line", "at", pl.col(tid).alias("tid"), "prev_state", pl.lit(what).alias("what")
+        "row",
+        "line",
+        "at",
+        pl.col(tid).alias("tid"),
+        pl.col("prev_state") if what == "out" else pl.lit(None, pl.String).alias("prev_state"),
+        pl.lit(what).alias("what"),
     )
 
 

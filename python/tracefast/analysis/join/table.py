@@ -86,7 +86,7 @@ def join(
     ftrace = calls_of(ftrace_events)
     check_calls(strace, ftrace)
     pairs, clock = matched(strace, ftrace)
-    log = kernel_events(ftrace_events, page_bytes)
+    log = kernel_events(ftrace_events, page_bytes, "tracefast.join").collect()
     paired = _paired(strace, ftrace, pairs, page_bytes)
     values, missing = _values(paired, ftrace, log, page_bytes)
     if report is not None:
