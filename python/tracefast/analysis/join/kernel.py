@@ -192,7 +192,9 @@ def _union(ranges: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     )
 
 
-def requests_with_files(log: pl.DataFrame, calls: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
+def requests_with_files(
+    log: pl.DataFrame, calls: pl.DataFrame, page_bytes: int
+) -> tuple[pl.DataFrame, ...]:
     """Give the requests, and what each moved of which file.
 
     Returns
@@ -226,7 +228,15 @@ def requests_with_files(log: pl.DataFrame, calls: pl.DataFrame) -> tuple[pl.Data
         pl.lit(0, pl.Int64).alias("start"), pl.lit(0, pl.Int64).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
-    parts = [part.select(shape).cast({"name": pl.String}) for part in (page, asked, ended)]
+    written = log.filter(pl.col("name") == request_files.WRITTEN).select(
+        "row", "tid", "name", pl.col("bdi").alias("dev"), "ino", pl.lit(0, pl.Int64).alias("start"),
+        (pl.col("wrote") * page_bytes).alias("size"),
+        null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
+    )  # fmt: skip
+    parts = [
+        part.select(shape).drop_nulls("size").cast({"name": pl.String})
+        for part in (page, asked, ended, written)
+    ]
     steps = pl.concat(parts).sort("row")
     return issued, request_files.moved(map(request_files.Step._make, steps.iter_rows()))
 

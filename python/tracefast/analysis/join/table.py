@@ -151,7 +151,7 @@ def _values(
     calls = ftrace.join(
         paired.select(pl.col("frow").alias("row"), "last"), on="row", how="left"
     ).sort("row")
-    issued, moved = requests_with_files(log, calls)
+    issued, moved = requests_with_files(log, calls, page)
     has = set(log["name"].unique())
     lookups, ahead = page_cache.LOOKUP in has, bool(has.intersection(page_cache.AHEAD))
     added, asked = page_cache.ADD in has, bool(has & {ISSUE, BLK})

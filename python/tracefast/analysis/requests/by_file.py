@@ -1,5 +1,7 @@
 """One row per file and operation: what reached the block devices."""
 
+from functools import partial
+
 import polars as pl
 
 from tracefast._polars.declared_schema import declared_schema
@@ -27,7 +29,11 @@ def blocks_by_file(
     page_bytes
         Size of a page on the machine of the log.
     """
-    table = map_rows(kernel_events(events, page_bytes, "tracefast.blocks"), _of_records, SCHEMA)
+    table = map_rows(
+        kernel_events(events, page_bytes, "tracefast.blocks"),
+        partial(_of_records, page_bytes=page_bytes),
+        SCHEMA,
+    )
     if inode_map is None:
         return table
     paths = inode_frame(inode_map).rename({"dev": "file_dev", "path": "known"})
@@ -38,14 +44,16 @@ def blocks_by_file(
     )
 
 
-def _of_records(records: pl.DataFrame) -> pl.DataFrame:
-    tables = [_of_log(log) for log in records.partition_by("source", maintain_order=True)]
+def _of_records(records: pl.DataFrame, page_bytes: int) -> pl.DataFrame:
+    tables = [
+        _of_log(log, page_bytes) for log in records.partition_by("source", maintain_order=True)
+    ]
     table = pl.concat([pl.DataFrame(schema=SCHEMA), *tables])
     return table.sort("bytes", *_FILE, descending=[True, *[False] * len(_FILE)], nulls_last=True)
 
 
-def _of_log(log: pl.DataFrame) -> pl.DataFrame:
-    issued, moved = requests_with_files(log, _NO_CALLS)
+def _of_log(log: pl.DataFrame, page_bytes: int) -> pl.DataFrame:
+    issued, moved = requests_with_files(log, _NO_CALLS, page_bytes)
     took = (pl.col("done") - pl.col("at")).alias("took")
     parts = (
         moved.group_by("request", "file_dev", "ino")

@@ -65,6 +65,8 @@ def moved(steps: Iterable[Step]) -> pl.DataFrame:
     added just before, if there are as many bytes of both. Where they differ, as for files with
     holes, only the file is known, if it is one. From then on the log shows where the pages are on
     the device, which names the file of other requests for the same sectors, whoever makes them.
+    Where a task requested nothing for pages that it was to read, a later read of just their size
+    by a kernel thread is taken for theirs.
 
     Parameters
     ----------
@@ -99,6 +101,7 @@ def moved(steps: Iterable[Step]) -> pl.DataFrame:
 class _Task:
     """What a task has added or written since its requests were last accounted for."""
 
+    ahead: bool = False
     pages: list[Step] = field(default_factory=list)
     requests: list[Step] = field(default_factory=list)
     written: list[Step] = field(default_factory=list)
@@ -121,6 +124,8 @@ class _Finder:
         # By device, sorted by the first sector.
         self._extents: dict[str, list[_Extent]] = {}
         self._unknown: list[Step] = []
+        # Pages that were to be read, but not by a request of their task, by device and size.
+        self._unread: dict[tuple[str | None, int], list[Step]] = {}
 
     def step(self, step: Step) -> None:
         task = self._tasks.setdefault(step.tid, _Task())
@@ -129,9 +134,13 @@ class _Finder:
                 self._settle_reads(task)
             task.pages.append(step)
         elif step.name == WRITTEN:
+            if not step.size:
+                return
             task.written.append(step)
+            self._settle_equal(task)
         elif step.name in _ENDS:
             self._settle_reads(task)
+            task.ahead = step.name in AHEAD
             if step.name == CALL:
                 self._settle_writes(task)
         elif step.meta or step.op not in {"read", "write"} or not step.size:
@@ -140,6 +149,7 @@ class _Finder:
             task.requests.append(step)
         else:
             task.writes.append(step)
+            self._settle_equal(task)
 
     def finish(self) -> None:
         for task in self._tasks.values():
@@ -147,7 +157,7 @@ class _Finder:
             self._settle_writes(task)
         # Only now all extents are known.
         for request in self._unknown:
-            self.parts += self._by_sector(request)
+            self.parts += self._by_size(request) or self._by_sector(request)
 
     def _without_pages(self, request: Step, task: _Task) -> None:
         """Note a request for no page of a file: a flush, a discard, blocks of the file system."""
@@ -161,6 +171,10 @@ class _Finder:
         pages, requests = task.pages, task.requests
         task.pages, task.requests = [], []
         if not requests:
+            if pages and task.ahead and len({(page.dev, page.ino) for page in pages}) == 1:
+                size = sum(page.size for page in pages)
+                whole = pages[0]._replace(size=size)
+                self._unread.setdefault((whole.dev, size), []).append(whole)
             return
         if sum(page.size for page in pages) == sum(request.size for request in requests):
             # Some kernels issue the requests of a batch in the opposite order
@@ -176,6 +190,12 @@ class _Finder:
                 self.parts.append(Moved(request.row, dev, ino, None, request.size))
             else:
                 self._unknown.append(request)
+
+    def _settle_equal(self, task: _Task) -> None:
+        """Account for writes as soon as there are as many bytes of both."""
+        written, writes = task.written, task.writes
+        if sum(step.size for step in written) == sum(step.size for step in writes):
+            self._settle_writes(task)
 
     def _settle_writes(self, task: _Task) -> None:
         written, writes = task.written, task.writes
@@ -213,6 +233,20 @@ class _Finder:
             if part.start is not None and part.file_dev is not None and part.ino is not None:
                 _replace(known, _Extent(sector, end, (part.file_dev, part.ino), part.start))
             sector = end
+
+    def _by_size(self, request: Step) -> list[Moved]:
+        """Find the pages of a read that another task issued, by its size.
+
+        A device that has no room for a request gets it later, from a kernel thread
+        (``blk_mq_run_hw_queue`` in block/blk-mq.c), in the order in which they were made.
+        """
+        waiting = self._unread.get((request.dev, request.size), [])
+        if request.op != "read" or not waiting or waiting[0].row > request.row:
+            return []
+        page = waiting.pop(0)
+        parts = [Moved(request.row, page.dev, page.ino, page.start, request.size)]
+        self._learn(request, parts)
+        return parts
 
     def _by_sector(self, request: Step) -> Iterator[Moved]:
         """Find the file of a request by its sectors."""
