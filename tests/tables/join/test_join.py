@@ -77,7 +77,8 @@ def test_recorded_pair() -> None:
     # No other program read from the device, so its events are all of this file.
     requests = tf.fields(tf.scan(FTRACE), REQUEST).filter(pl.col("rwbs").str.starts_with("R"))
     total = requests.select(pl.col("bytes").sum()).collect().item()
-    assert events["disk_bytes"].sum() == total
+    read = events.filter(pl.col("name").is_in(["read", "pread64"]))
+    assert read["disk_bytes"].sum() == total
     # Times in the kernel are those between ftrace's own records.
     pread = pl.col("name") == "pread64"
     own = tf.scan(FTRACE).filter(pl.col("kind") == "syscall", pread).collect()
@@ -156,11 +157,13 @@ NAMES_OF_CALLS = ("read", "write", "lseek", "close", "openat")
 @given(
     offset=st.integers(10**6, 10**12),
     drift=st.integers(-200, 200),
-    calls=st.lists(st.tuples(st.sampled_from(NAMES_OF_CALLS), st.integers(0, 99)), min_size=30),
+    calls=st.lists(
+        st.tuples(st.sampled_from(NAMES_OF_CALLS), st.integers(0, 99)), min_size=30, max_size=60
+    ),
     lost=st.integers(0, 10),
     pid=st.integers(2, 5),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_made_up_clocks(
     offset: int, drift: int, calls: list[tuple[str, int]], lost: int, pid: int
 ) -> None:

@@ -24,6 +24,8 @@ class Clock(NamedTuple):
     """By how much strace's clock is faster, in millionths; 0 where there are too few calls."""
     table: pl.DataFrame
     """`enter`, strace's time, in order; `offset`, the difference there."""
+    slope: float
+    """The drift as a number."""
 
 
 def anchors(strace: pl.DataFrame, ftrace: pl.DataFrame) -> pl.DataFrame:
@@ -90,25 +92,20 @@ def clock_of(found: pl.DataFrame) -> Clock:
     Examples
     --------
     >>> pairs = pl.DataFrame({"enter": [0, 10**9, 2 * 10**9], "offset": [5_000, 6_000, 7_000]})
-    >>> clock_of(pairs)[:2]
+    >>> clock = clock_of(pairs)
+    >>> clock.offset_ns, round(clock.drift_ppm, 6)
     (6000, 1.0)
     """
-    # Each place by its neighbours, as clocks are also set and slewed.
     # Times since the epoch have more digits than a floating-point number.
-    some = int(found["offset"][0])
-    near = found.select(
-        "enter",
-        (
-            (pl.col("offset") - some)
-            .rolling_median(_WINDOW, min_samples=1, center=True)
-            .cast(pl.Int64)
-            + some
-        ).alias("offset"),
-    )
-    first = near["enter"][0]
-    base = some + int((near["offset"] - some).median())  # type: ignore[arg-type]
-    line = theil_sen(
-        (near["enter"] - first).cast(pl.Float64).to_list(),
-        (near["offset"] - base).cast(pl.Float64).to_list(),
-    )
-    return Clock(base, 0.0 if line is None else line.slope * 1e6, near)
+    first, some = int(found["enter"][0]), int(found["offset"][0])
+    passed = (found["enter"] - first).cast(pl.Float64)
+    apart = (found["offset"] - some).cast(pl.Float64)
+    line = theil_sen(passed.to_list(), apart.to_list())
+    slope = 0.0 if line is None else line.slope
+    # Besides the drift each place by its neighbours, as clocks are also set and slewed.
+    left = apart - passed * slope
+    near = left.rolling_median(_WINDOW, min_samples=1, center=True)
+    offset = ((near + passed * slope).cast(pl.Int64) + some).alias("offset")
+    table = pl.DataFrame([found["enter"], offset])
+    base = some + int((offset - some).median())  # type: ignore[arg-type]
+    return Clock(base, slope * 1e6, table, slope)

@@ -73,8 +73,17 @@ def _unrelated(why: str) -> Exception:
 
 def _timed(strace: pl.DataFrame, clock: Clock) -> pl.DataFrame:
     """Add the times on ftrace's clock, and the end of calls whose duration is not in the log."""
-    timed = strace.sort("enter").join_asof(
-        clock.table.rename({"offset": "apart"}), on="enter", strategy="nearest"
+    timed = (
+        strace.sort("enter")
+        .join_asof(
+            clock.table.select("enter", pl.col("enter").alias("known_at"), apart="offset"),
+            on="enter",
+            strategy="nearest",
+        )
+        .with_columns(
+            pl.col("apart")
+            + ((pl.col("enter") - pl.col("known_at")).cast(pl.Float64) * clock.slope).cast(pl.Int64)
+        )
     )
     last = pl.col("enter").shift(-1).over("who")
     return timed.with_columns(
