@@ -14,6 +14,7 @@ import polars as pl
 
 import tracefast as tf
 from tracefast.columns.column_group import ColumnGroup
+from tracefast.columns.events import JOINED
 from tracefast.columns.files import WRITE_COLUMNS
 from tracefast.columns.tables import EVENTS, TABLES
 
@@ -51,7 +52,7 @@ def pages() -> dict[Path, str]:
     """Give the text of every page that lists columns."""
     return {
         DOCS / "tables.md": _marked(DOCS / "tables.md", {name: listed(name) for name in TABLES}),
-        DOCS / "schema.md": _marked(DOCS / "schema.md", {"events": EVENTS}),
+        DOCS / "schema.md": _marked(DOCS / "schema.md", {"events": EVENTS, "joined": JOINED}),
     }
 
 

@@ -24,7 +24,7 @@ from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks
 from tracefast.cli.commands.hooks import hooks
 from tracefast.cli.commands.insights.command import insights
-from tracefast.cli.commands.join import join
+from tracefast.cli.commands.join.command import join
 from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes

@@ -46,7 +46,7 @@ def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
     --------
     >>> import tracefast as tf
     >>> calls_of(tf.scan("demo.strace")).select("row", "tid", "name").head(2).rows()
-    [(0, 100, 'execve'), (1, 100, 'openat')]
+    [(0, 100, 'openat'), (1, 100, 'read')]
     """
     kept = more or {}
     rows = rows_of(events, {**NEEDED, **kept}, "tracefast.join")

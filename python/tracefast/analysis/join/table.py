@@ -78,8 +78,8 @@ def join(
     >>> try:
     ...     tf.join(tf.scan("demo.strace"), tf.scan("demo.ftrace"))
     ... except tf.Error as error:
-    ...     print(str(error)[:22])
-    the logs do not match:
+    ...     print(error)
+    the log of ftrace has no system calls, so strace's calls cannot be found in it
     """
     page_bytes = integer("page_bytes", page_bytes, low=1, high=1 << 30)
     strace = calls_of(strace_events, more=_MORE)
@@ -103,7 +103,7 @@ def join(
                 offset_ns=clock.offset_ns,
                 drift_ppm=clock.drift_ppm,
                 residual_p50_ns=int(apart.median() or 0),  # type: ignore[arg-type]
-                residual_max_ns=int(apart.max() or 0),  # type: ignore[call-overload]
+                residual_max_ns=int(apart.max() or 0),  # type: ignore[arg-type]
                 missing=missing,
                 lost=lost_rows(log).len(),
             )
