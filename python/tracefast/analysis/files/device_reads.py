@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
 
 # What a row of the table is about, besides its log.
@@ -36,14 +37,13 @@ def with_device_reads(table: pl.LazyFrame, events: Events, by: str | None) -> pl
     if any(name not in have for name in _NEEDED):
         return table
     key = ["source", *_KEYS[by]]
-    rows = rows_of(events, [*key, "access", "fd2", *_NEEDED], "tracefast.files")
+    rows = rows_of(events, [*key, "kind", "name", "bytes", *_NEEDED], "tracefast.files")
     moved = pl.col("disk_bytes") > 0
     cold = (pl.col("missed_pages") > 0) | moved
     reads = (
         rows.filter(
-            # A read has a class; only calls with pages or bytes of a device are of a file.
             pl.col("kind").cast(pl.String) == "syscall",
-            pl.col("name").cast(pl.String).str.contains("^(p?read(64|v|v2)?|sendfile(64)?)$"),
+            pl.col("name").cast(pl.String).is_in(_core.syscalls_that("reads")),
             pl.col("bytes") >= 0,
         )
         .group_by(pl.col("source").cast(pl.String), *key[1:])

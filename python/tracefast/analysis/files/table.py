@@ -33,6 +33,10 @@ def files(
     on sockets the recv family; writes are their counterparts. Calls whose result strace injected do
     not count. What is read through a mapping or submitted to io_uring is not in a log.
 
+    Of events that :func:`tracefast.join` made, the table has three more columns at its end, except
+    by phase: `cold_reads`, reads that missed pages or that a device moved bytes for, `cached_reads`,
+    the other ones, and `disk_read_bytes`, which devices moved for them.
+
     Calls that have only a path (a failed open, a stat) are counted with the first file of that
     name, or, if no such file was ever opened, in a row without `file`. Descriptors for which the
     log shows neither file nor path have one row per open file description, without either.
