@@ -34,8 +34,8 @@ def files(
     not count. What is read through a mapping or submitted to io_uring is not in a log.
 
     Of events that :func:`tracefast.join` made, the table has three more columns at its end, except
-    by phase: `cold_reads`, reads that missed pages or that a device moved bytes for, `cached_reads`,
-    the other ones, and `disk_read_bytes`, which devices moved for them.
+    by phase: `cold_reads`, reads that missed pages or for which a device moved bytes,
+    `cached_reads`, the other ones, and `disk_read_bytes`, which devices moved for them.
 
     Calls that have only a path (a failed open, a stat) are counted with the first file of that
     name, or, if no such file was ever opened, in a row without `file`. Descriptors for which the
