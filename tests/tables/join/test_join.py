@@ -180,19 +180,19 @@ def test_made_up_clocks(
         rows.append((name, ret, seen - 20_000, 50_000, pid))
     kept = kernel[lost:]
     found: list[tf.JoinReport] = []
-    strace, ftrace = frame(rows), frame(kept)
+    strace, ftrace = frame(rows), frame(kept, cpu=0)
     result = tf.join(strace, ftrace, report=found.append).collect()
     report = found[0]
     assert report.matched == len(kept)
-    assert report.drift_ppm == pytest.approx(drift, abs=1)
+    assert report.drift_ppm == pytest.approx(drift, abs=4)
     assert result["kernel_ns"].drop_nulls().to_list() == [5_000] * len(kept)
     assert result["kernel_ns"][:lost].null_count() == lost
     assert result["tracer_ns"].drop_nulls().to_list() == [45_000] * len(kept)
     assert set(report.missing) == set(NAMES) - {"kernel_ns", "tracer_ns"}
 
 
-def frame(calls: list[tuple[str, int, int, int, int]]) -> pl.DataFrame:
-    """Make events of calls: name, result, time, duration, thread."""
+def frame(calls: list[tuple[str, int, int, int, int]], cpu: int | None = None) -> pl.DataFrame:
+    """Make events of calls: name, result, time, duration, thread; those of ftrace have a CPU."""
     schema = tf.scan(STRACE).collect_schema()
     made = pl.DataFrame(
         calls, schema=["name", "ret", "ts", "dur_ns", "tid"], orient="row"
@@ -201,6 +201,7 @@ def frame(calls: list[tuple[str, int, int, int, int]]) -> pl.DataFrame:
         pl.col("tid").cast(pl.Int32),
         pl.col("tid").cast(pl.Int32).alias("pid"),
         pl.lit(0, pl.UInt32).alias("task"),
+        pl.lit(cpu, pl.UInt16).alias("cpu"),
         pl.lit("syscall").cast(schema["kind"]).alias("kind"),
         pl.lit("complete").cast(schema["status"]).alias("status"),
         pl.lit("made", pl.String).alias("source"),
@@ -214,13 +215,33 @@ def frame(calls: list[tuple[str, int, int, int, int]]) -> pl.DataFrame:
 
 def test_same_program_twice_is_refused() -> None:
     """Two runs of one program make the same calls, but not at the same times."""
-    one = [("read", n, 10**9 + n * 10**6 + n * n * 997, 50_000, 7) for n in range(200)]
-    other = [("read", n, 10**9 + n * 10**6 + (200 - n) ** 2 * 991, 5_000, 7) for n in range(200)]
-    mixed = [row for n, row in enumerate(other) if n % 2] + [
-        ("close", 5, 10**9 + 15 * 10**7 + n, 5_000, 7) for n in range(5)
-    ]
+    times = [n * 10**7 + n * n % 97 * 10**5 for n in range(200)]
+    other = [n * 10**7 + n * n * n % 89 * 10**5 for n in range(200)]
+    one = [("read", n % 9, 10**9 + at, 50_000, 7) for n, at in enumerate(times)]
+    two = [("read", n % 9, 10**9 + at, 5_000, 7) for n, at in enumerate(other)]
     with pytest.raises(tf.Error, match="do not match"):
-        tf.join(frame(one), frame([(f"x{n}", *row[1:]) for n, row in enumerate(mixed)]))
+        tf.join(frame(one), frame(two, cpu=0))
+    # The other way round they are refused as well.
+    with pytest.raises(tf.Error, match="the first log must be of strace"):
+        tf.join(tf.scan(FTRACE), tf.scan(STRACE))
+
+
+def test_one_task_only_in_one() -> None:
+    """Tasks that one log lacks have nulls, the others are matched."""
+    events = tf.scan(STRACE).collect()
+    tids = events["tid"].unique().sort()
+    kernel = tf.scan(FTRACE).filter(pl.col("tid") != tids[1])
+    found: list[tf.JoinReport] = []
+    result = tf.join(events.filter(pl.col("tid") != tids[2]), kernel, report=found.append).collect()
+    report = found[0]
+    assert (report.tasks, report.matched_tasks) == (4, 3)
+    assert result.filter(pl.col("tid") == tids[1])["kernel_ns"].null_count() == (
+        events.filter(pl.col("tid") == tids[1]).height
+    )
+    assert (
+        report.matched
+        == events.filter(~pl.col("tid").is_in([tids[1], tids[2]]), kind="syscall").height
+    )
 
 
 def test_files_of_requests() -> None:

@@ -9,7 +9,9 @@ from tracefast._polars.given_events import Events, rows_of
 
 # What a row of the table is about, besides its log.
 _KEYS: Final = {None: ["file"], "process": ["pid", "file"], "open": ["ofd"]}
-SCHEMA: Final = {"cached_reads": pl.UInt32, "cold_reads": pl.UInt32, "disk_read_bytes": pl.Int64}
+SCHEMA: Final = pl.Schema(
+    {"cached_reads": pl.UInt32, "cold_reads": pl.UInt32, "disk_read_bytes": pl.Int64}
+)
 _NEEDED: Final = ("missed_pages", "disk_bytes", "kernel_ns")
 
 

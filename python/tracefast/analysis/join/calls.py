@@ -19,6 +19,7 @@ NEEDED: Final[Types] = {
     "errno": pl.String(),
     "status": pl.String(),
     "line": pl.UInt64(),
+    "cpu": pl.UInt16(),
     "source": pl.String(),
 }
 # Where the row of a call is among the rows of its log.
@@ -40,7 +41,7 @@ def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
     -------
     polars.DataFrame
         `row`, the place among all rows; `who`, the log and the task; `tid`, `name`, `ret`, `errno`,
-        `line`; `enter` and `exit` in nanoseconds, null where the log does not have them.
+        `line`, `cpu`; `enter` and `exit` in nanoseconds, null where the log does not have them.
 
     Examples
     --------
@@ -66,6 +67,7 @@ def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
             "ret",
             pl.col("errno").cast(pl.String),
             "line",
+            "cpu",
             enter.alias("enter"),
             (enter + pl.col("dur_ns")).alias("exit"),
             *(pl.col(name).cast(dtype) for name, dtype in kept.items()),
@@ -81,8 +83,14 @@ def check_calls(strace: pl.DataFrame, ftrace: pl.DataFrame) -> None:
     Raises
     ------
     Error
-        One of them has no system call with a time.
+        One of them has no system call with a time, or is not of that tool.
     """
+    # Only records of ftrace have a processor.
+    if strace["cpu"].count() or ftrace.height > ftrace["cpu"].count():
+        raise error_with_hint(
+            "the first log must be of strace, the second one of ftrace",
+            "tracefast join A.strace T.ftrace -o FILE.parquet",
+        )
     if strace.is_empty():
         raise error_with_hint(
             "the log of strace has no system calls with times",

@@ -21,7 +21,7 @@ class Clock(NamedTuple):
     offset_ns: int
     """Strace's time less ftrace's, in the middle of what both show."""
     drift_ppm: float
-    """By how much strace's clock is faster, in millionths; 0 where there are too few calls."""
+    """By how much strace's clock is faster, in millionths; 0 where the logs are too short."""
     table: pl.DataFrame
     """`enter`, strace's time, in order; `offset`, the difference there."""
     slope: float
@@ -92,6 +92,7 @@ def clock_of(found: pl.DataFrame) -> Clock:
     Examples
     --------
     >>> pairs = pl.DataFrame({"enter": [0, 10**9, 2 * 10**9], "offset": [5_000, 6_000, 7_000]})
+    >>> pairs = pairs.with_columns(slack=100)
     >>> clock = clock_of(pairs)
     >>> clock.offset_ns, round(clock.drift_ppm, 6)
     (6000, 1.0)
@@ -108,4 +109,6 @@ def clock_of(found: pl.DataFrame) -> Clock:
     offset = ((near + passed * slope).cast(pl.Int64) + some).alias("offset")
     table = pl.DataFrame([found["enter"], offset])
     base = some + int((offset - some).median())  # type: ignore[arg-type]
-    return Clock(base, slope * 1e6, table, slope)
+    # Less than what the tracer takes in a call is not seen.
+    seen = abs(slope) * float(passed.max() or 0) >= float(found["slack"].median() or 0)  # type: ignore[arg-type]
+    return Clock(base, slope * 1e6 if seen else 0.0, table, slope)

@@ -18,6 +18,8 @@ _ROUNDING_NS: Final = 2_000
 _SLACK_NS: Final = 100_000
 # Of the calls that both logs could show, this share at least must be the same.
 _LEAST_SHARE: Final = 0.5
+# How far the clocks of two processors may be apart.
+_SKEW_NS: Final = 50_000_000
 # A thread of ftrace is that of a task if this share of the task's calls is its own.
 _VOTES: Final = 0.6
 
@@ -54,13 +56,13 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
     threads = _threads(found, timed, ftrace, tolerance)
     known = timed.join(threads, on="who")
     pairs = _pairs(known, ftrace, tolerance, by_tid=True)
-    pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
     possible = _shown_by_both(timed, ftrace, threads)
     if pairs.height < _LEAST_SHARE * possible or pairs.is_empty():
         raise _unrelated(
             f"of {possible:,} calls that both could show, {pairs.height:,} have the same name and"
             " result at the same time"
         )
+    pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
     return pairs, clock
 
 
@@ -200,7 +202,8 @@ def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> 
         .join(other.drop_nulls("after").with_columns(nth), on=[*key, "nth"], nulls_equal=True)
     )
     residual = (pl.col("enter") - pl.col("fenter")).alias("residual")
-    return both.select("row", "frow", "who", pl.col("strace_enter").alias("enter"), residual)
+    rows = both.select("row", "frow", "who", pl.col("strace_enter").alias("enter"), residual)
+    return rows.filter(pl.col("residual").abs() < _SKEW_NS)
 
 
 def _middle(enter: str, exit_: str | pl.Expr) -> pl.Expr:
