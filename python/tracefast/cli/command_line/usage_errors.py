@@ -25,7 +25,7 @@ _CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
 # The headings of the list of commands; those in none of them come last.
 GROUPS: Final = {
     "Answers": ("waits", "workers", "flow", "insights", "errors"),
-    "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks"),
+    "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks", "join"),
     "Data": ("parse", "sql", "schema"),
     "Compare": ("diff", "check"),
     "Record": ("hooks",),

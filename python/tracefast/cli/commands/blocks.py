@@ -92,7 +92,7 @@ def blocks(
     Examples:
       tracefast blocks trace.txt
       tracefast blocks trace.txt --match '254:*' --format csv
-      tracefast blocks trace.txt --by file --strace app.strace
+      tracefast blocks reads.ftrace --by file --strace reads.strace
       tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
     """
     import polars as pl

@@ -42,7 +42,7 @@ def join(
 
     \b
     Examples:
-      tracefast join app.strace trace.txt -o both.parquet
+      tracefast join reads.strace reads.ftrace -o both.parquet
       tracefast files both.parquet
     """
     from tracefast.analysis.join.write import write_joined
