@@ -14,6 +14,7 @@ import polars as pl
 
 import tracefast as tf
 from tracefast.columns.column_group import ColumnGroup
+from tracefast.columns.events import JOINED
 from tracefast.columns.files import WRITE_COLUMNS
 from tracefast.columns.tables import EVENTS, TABLES
 
@@ -22,7 +23,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 FUNCTIONS: dict[str, Callable[..., pl.LazyFrame]] = {
     name: getattr(tf, "events" if name == "event_counts" else name)
     for name in TABLES
-    if name != "darshan"
+    if name not in {"darshan", "blocks_by_file"}
 }
 _MARKED = re.compile(r"(<!-- columns of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # The columns of a docstring: names and type in one line, the meaning indented below.
@@ -34,6 +35,8 @@ def table_of(name: str, events: pl.LazyFrame, **options: object) -> pl.LazyFrame
     """Make a table of events."""
     if name == "darshan":
         return tf.files(events, darshan=True)
+    if name == "blocks_by_file":
+        return tf.blocks(events, by="file")
     if name == "check":
         return tf.check([{"name": "any", "table": "files", "max_rows": 0}], events)
     others: dict[str, tuple[object, ...]] = {"accesses": ("file",), "diff": (events,)}
@@ -49,7 +52,7 @@ def pages() -> dict[Path, str]:
     """Give the text of every page that lists columns."""
     return {
         DOCS / "tables.md": _marked(DOCS / "tables.md", {name: listed(name) for name in TABLES}),
-        DOCS / "schema.md": _marked(DOCS / "schema.md", {"events": EVENTS}),
+        DOCS / "schema.md": _marked(DOCS / "schema.md", {"events": EVENTS, "joined": JOINED}),
     }
 
 

@@ -82,6 +82,8 @@ if TYPE_CHECKING:
     from tracefast.analysis.forks.table import forks
     from tracefast.analysis.hooks.table import hooks
     from tracefast.analysis.insights.table import insights
+    from tracefast.analysis.join.report import JoinReport
+    from tracefast.analysis.join.table import join
     from tracefast.analysis.memory import memory
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch",
     "Error",
+    "JoinReport",
     "Progress",
     "Reader",
     "Report",
@@ -119,6 +122,7 @@ __all__ = [
     "forks",
     "hooks",
     "insights",
+    "join",
     "mark",
     "memory",
     "page_cache",
@@ -146,6 +150,7 @@ __all__ = [
 _LAZY = {
     "Batch": "tracefast._core",
     "Error": "tracefast._core",
+    "JoinReport": "tracefast.analysis.join.report",
     "Progress": "tracefast._core",
     "Reader": "tracefast._core",
     "Report": "tracefast._core",
@@ -167,6 +172,7 @@ _LAZY = {
     "forks": "tracefast.analysis.forks.table",
     "hooks": "tracefast.analysis.hooks.table",
     "insights": "tracefast.analysis.insights.table",
+    "join": "tracefast.analysis.join.table",
     "memory": "tracefast.analysis.memory",
     "page_cache": "tracefast.analysis.files.page_cache",
     "parse": "tracefast.reading",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import get_args
+from typing import Final, get_args
 
 import polars as pl
 from polars.io.external_reader import (
@@ -21,11 +21,16 @@ from tracefast._polars.compatible_types import fitted, listed, of_other_types
 from tracefast._polars.pushdown import Predicate
 from tracefast._polars.source_threads import hold, patiently, refuse_fork, release
 from tracefast.arguments import check_choice, thread_count
+from tracefast.columns.events import JOINED
+from tracefast.columns.tables import names_of
 from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import Content, is_pipe, sniff
 from tracefast.inputs.duplicates import files_sharing_names
 from tracefast.inputs.sources import STDIN, Sources, expand, is_url
 from tracefast.reading import FormatIn, Machine
+
+# The version of the schema of joined events, which have more columns at the end.
+JOINED_SCHEMA: Final = "2"
 
 # Columns of words that are plain strings, not dictionaries, in Parquet.
 _PLAIN = ("name", "source")
@@ -207,12 +212,18 @@ def _concat(frames: list[pl.LazyFrame]) -> pl.LazyFrame:
     """Concatenate frames, with the columns in the order of the first one."""
     if len(frames) == 1:
         return frames[0]
-    names = frames[0].collect_schema().names()
-    others = [frame.collect_schema().names() for frame in frames]
+    columns = [frame.collect_schema().names() for frame in frames]
+    # Events that were not joined have nulls where others were.
+    more = [name for name in _joined_columns() if any(name in names for names in columns)]
+    full = [
+        frame.with_columns(pl.lit(None, pl.Int64).alias(name) for name in more if name not in names)
+        for frame, names in zip(frames, columns, strict=True)
+    ]
+    names = [name for name in columns[0] if name not in more] + more
     return pl.concat(
         [
-            frame.select(names) if other != names and set(other) == set(names) else frame
-            for frame, other in zip(frames, others, strict=True)
+            frame.select(names) if set(own) | set(more) == set(names) else frame
+            for frame, own in zip(full, columns, strict=True)
         ]
     )
 
@@ -222,7 +233,8 @@ def _check_same(columns: Mapping[str, pl.Schema]) -> None:
     first = next(iter(columns), "")
     for file in columns:
         for lacking, having in ((file, first), (first, file)):
-            if more := [name for name in columns[having] if name not in columns[lacking]]:
+            optional = (*columns[lacking], *_joined_columns())
+            if more := [name for name in columns[having] if name not in optional]:
                 columns_of = "column" if len(more) == 1 else "columns"
                 names = listed(map(repr, more))
                 raise _refused(lacking, f"lacks the {columns_of} {names} that {having} has")
@@ -230,7 +242,7 @@ def _check_same(columns: Mapping[str, pl.Schema]) -> None:
 
 def _as_scanned(events: pl.LazyFrame, have: pl.Schema) -> pl.LazyFrame:
     """Convert the columns of a file to the types that `scan` returns."""
-    wanted = event_schema()
+    wanted = joined_schema()
     fits = {name: fitted(name, dtype, wanted[name]) for name, dtype in have.items()}
     other = [fit for name, fit in fits.items() if fit is not None and have[name] != wanted[name]]
     return events.with_columns(other) if other else events
@@ -285,12 +297,12 @@ def check_events(file: str, content: Content) -> pl.Schema:
         # A spoiled length makes polars end the whole process.
         _core.check_batches(file)
     version = metadata.get("tracefast.schema")
-    if version not in (None, _core.SCHEMA_VERSION):
+    if version not in (None, _core.SCHEMA_VERSION, JOINED_SCHEMA):
         writer = metadata.get("tracefast.version", "of another version")
         raise _refused(
             file,
             f"events of schema {version}, written by tracefast {writer}; this is tracefast "
-            f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION}",
+            f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION} and {JOINED_SCHEMA}",
         )
     try:
         found = pl.Schema(
@@ -303,7 +315,7 @@ def check_events(file: str, content: Content) -> pl.Schema:
 
 
 def _check_columns(file: str, found: pl.Schema) -> None:
-    wanted = event_schema()
+    wanted = joined_schema()
     foreign = [name for name in found if name not in wanted]
     if foreign:
         names = listed(map(repr, foreign))
@@ -342,6 +354,21 @@ def event_schema() -> pl.Schema:
     """
     schema = pl.Schema(_core.schema())
     return pl.Schema(schema | dict.fromkeys(_PLAIN, pl.String()))
+
+
+def joined_schema() -> pl.Schema:
+    """Give the schema of events that `tracefast.join` made, in the types of polars.
+
+    Examples
+    --------
+    >>> joined_schema().names()[-1]
+    'disk_ns'
+    """
+    return pl.Schema(event_schema() | dict.fromkeys(_joined_columns(), pl.Int64()))
+
+
+def _joined_columns() -> list[str]:
+    return names_of(JOINED)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,8 @@ def test_examples_run(run, spawn_strace, spawn_ftrace, tmp_path):
         (tmp_path / f"{name}.strace").write_bytes(spawn_strace.read_bytes())
     (tmp_path / "rules.toml").write_text('[[rule]]\nname = "a"\ntable = "stuck"\nmax_rows = 0\n')
     (tmp_path / "trace.txt").write_bytes(spawn_ftrace.read_bytes())
+    for name in ("reads.strace", "reads.ftrace"):
+        (tmp_path / name).write_bytes((DOCS.parent / f"tests/data/join/{name}.zst").read_bytes())
     (tmp_path / "inodes.txt").write_text("65024 1 /a\n")
     run("parse", "app.strace", "-o", "app.parquet", "-q")
     for name in ("old", "new"):

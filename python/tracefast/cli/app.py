@@ -24,6 +24,7 @@ from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks
 from tracefast.cli.commands.hooks import hooks
 from tracefast.cli.commands.insights.command import insights
+from tracefast.cli.commands.join.command import join
 from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
@@ -62,6 +63,8 @@ Examples:
   tracefast check rules.toml app.strace       whether it keeps limits, for CI
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
+  tracefast join a.strace t.ftrace -o both.parquet
+                                              what the kernel did in each call
   tracefast hooks app.strace                  where the kernel lets you watch these calls
   tracefast sql "SELECT …" app.parquet        anything else
 
@@ -119,6 +122,7 @@ app.command(short_help="Show pools of worker processes, and what they cost.")(wo
 app.command(short_help="Show where data went, and what files were for.")(flow)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
+app.command(short_help="Put strace's and ftrace's logs of one run together.")(join)
 app.command(short_help="Show what differs between runs, and how sure that is.")(diff)
 app.command(short_help="Check that logs keep the limits of rules.")(check)
 app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)

@@ -63,3 +63,23 @@ COLUMNS: Final = (
         "Name of the task that issued most requests; the kernel's own threads issue many.",
     ),
 )
+
+# Of `by="file"`.
+BY_FILE: Final = (
+    columns("source", "String", "The log."),
+    columns("dev", "String", "The device of the requests, ``major:minor``."),
+    columns("op", "String", "``read``, ``write`` and so on: the kind of request."),
+    columns(
+        "file_dev",
+        "String",
+        "The device of the file; null where the log does not show whose bytes they are, as of"
+        " journals, and of flushes and discards, which are of no file.",
+    ),
+    columns("ino", "UInt64", "The inode of the file."),
+    columns("path", "String", "The path from `inode_map`; null without it."),
+    columns("requests", "UInt32", "Requests that moved bytes of this file."),
+    columns("bytes", "Int64", "Bytes of this file that they moved.", unit="bytes"),
+    columns("completed", "UInt32", "Requests whose completion is in the log."),
+    columns("latency_p50_ns latency_max_ns", "Int64", "Their time to completion: median, longest."),
+    columns("readahead_share", "Float64", "Share of the requests that were made to read ahead."),
+)

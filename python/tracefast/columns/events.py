@@ -188,3 +188,54 @@ COLUMNS: Final = (
         " differs from line to line; usually null.",
     ),
 )
+
+# What `tracefast.join` adds after these: the next version of the schema.
+JOINED: Final = (
+    columns(
+        "kernel_ns",
+        "int64",
+        "Time in the call without the tracer's stops, by ftrace's log; null for rows that are no"
+        " system call that both logs show.",
+    ),
+    columns("tracer_ns", "int64", "What is left of `dur_ns`: how long strace held the call up."),
+    columns("cpu_ns", "int64", "Part of `kernel_ns` on a processor."),
+    columns(
+        "off_cpu_ns",
+        "int64",
+        "Part of `kernel_ns` off the processor; where the log lacks"
+        " the switch back to the task, up to its next record.",
+    ),
+    columns(
+        "run_delay_ns",
+        "int64",
+        "Part of `off_cpu_ns` in which the task could run, but had no processor.",
+    ),
+    columns(
+        "cached_pages",
+        "int64",
+        "Pages that the call asked for and that were in the page cache, or on their way to it.",
+    ),
+    columns("missed_pages", "int64", "Pages that the call asked for and had to have read."),
+    columns(
+        "readahead_bytes",
+        "int64",
+        "Bytes that read-ahead added to the page cache in this call, including missing pages.",
+    ),
+    columns(
+        "disk_requests",
+        "int64",
+        "Requests to a device that moved bytes for this call, also those that an earlier call"
+        " made to read ahead; a request counts for each call that it served.",
+    ),
+    columns(
+        "disk_bytes",
+        "int64",
+        "Bytes that a device moved for this call. A byte counts once: for the first call that"
+        " asked for its page, and else for the call that requested it.",
+    ),
+    columns(
+        "disk_ns",
+        "int64",
+        "Time during which at least one of these requests was open.",
+    ),
+)

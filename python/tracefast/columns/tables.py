@@ -35,6 +35,7 @@ TABLES: Final[dict[str, Groups]] = {
     "accesses": accesses.COLUMNS,
     "page_cache": page_cache.COLUMNS,
     "blocks": blocks.COLUMNS,
+    "blocks_by_file": blocks.BY_FILE,
     "forks": forks.COLUMNS,
     "fork_summary": fork_summary.COLUMNS,
     "fork_advice": fork_advice.COLUMNS,

@@ -20,23 +20,23 @@ RANDOM: Final = 0.2
 # Fewer fetches than this show neither.
 FEW: Final = 2
 
-_LOOKUP: Final = "mm_filemap_get_pages"
-_MAP: Final = "mm_filemap_map_pages"
-_FAULT: Final = "mm_filemap_fault"
-_ADD: Final = "mm_filemap_add_to_page_cache"
-_DELETE: Final = "mm_filemap_delete_from_page_cache"
-_SYNC: Final = "page_cache_sync_ra"
-_ASYNC: Final = "page_cache_async_ra"
+LOOKUP: Final = "mm_filemap_get_pages"
+MAP: Final = "mm_filemap_map_pages"
+FAULT: Final = "mm_filemap_fault"
+ADD: Final = "mm_filemap_add_to_page_cache"
+DELETE: Final = "mm_filemap_delete_from_page_cache"
+SYNC: Final = "page_cache_sync_ra"
+ASYNC: Final = "page_cache_async_ra"
 _ORDER: Final = "page_cache_ra_order"
 _UNBOUNDED: Final = "page_cache_ra_unbounded"
 
 # Events that were added to the kernel together: a log that has one of them can have the others.
-_USES: Final = (_LOOKUP, _MAP, _FAULT)
-_AHEAD: Final = (_SYNC, _ASYNC, _ORDER, _UNBOUNDED)
-EVENTS: Final = (*_USES, _ADD, _DELETE, *_AHEAD)
+USES: Final = (LOOKUP, MAP, FAULT)
+AHEAD: Final = (SYNC, ASYNC, _ORDER, _UNBOUNDED)
+EVENTS: Final = (*USES, ADD, DELETE, *AHEAD)
 
 _RECORD: Final[Dtypes] = {"source": pl.Categorical(), "task": pl.UInt32}
-_FIELDS: Final[Dtypes] = {
+FIELDS: Final[Dtypes] = {
     "dev": pl.Categorical(),
     "ino": pl.UInt64,
     "ofs": pl.Int64,
@@ -154,9 +154,9 @@ def page_cache(
     if page_bytes & (page_bytes - 1):
         raise ValueError(f"page_bytes must be a power of two, got {page_bytes}")
     table = (
-        decoded(events, EVENTS, record=_RECORD, fields=_FIELDS, question="tracefast.page_cache")
+        decoded(events, EVENTS, record=_RECORD, fields=FIELDS, question="tracefast.page_cache")
         .drop_nulls(("dev", "ino"))
-        .with_columns(_ranges(page_bytes))
+        .with_columns(ranges(page_bytes))
         .select(pl.col(name).cast(dtype) for name, dtype in _STEP.items())
         .pipe(map_rows, partial(_of_steps, page=page_bytes), SCHEMA)
     )
@@ -184,10 +184,10 @@ def _of_steps(steps: pl.DataFrame, page: int) -> pl.DataFrame:
         _sums(numbered.filter(pl.col("file") % parts == part), page) for part in range(parts)
     )
     recorded = steps.group_by("source").agg(
-        name.is_in(_USES).any().alias("has_uses"),
-        name.is_in(_AHEAD).any().alias("has_ahead"),
-        (name == _ADD).any().alias("has_add"),
-        (name == _DELETE).any().alias("has_delete"),
+        name.is_in(USES).any().alias("has_uses"),
+        name.is_in(AHEAD).any().alias("has_ahead"),
+        (name == ADD).any().alias("has_add"),
+        (name == DELETE).any().alias("has_delete"),
     )
     return (
         files.join(sums, on="file")
@@ -211,25 +211,25 @@ def _sums(steps: pl.DataFrame, page: int) -> pl.DataFrame:
     name = pl.col("name")
     rows = _linked(steps, page)
     length = pl.col("end") - pl.col("start")
-    fetch = name.is_in([_SYNC, _ASYNC]) | pl.col("demand")
-    miss = (name == _SYNC) & ~pl.col("of_fault")
+    fetch = name.is_in([SYNC, ASYNC]) | pl.col("demand")
+    miss = (name == SYNC) & ~pl.col("of_fault")
     return rows.group_by("file").agg(
-        (name == _LOOKUP).sum().alias("lookups"),
+        (name == LOOKUP).sum().alias("lookups"),
         miss.sum().alias("misses"),
-        (name == _SYNC).sum().alias("readahead_sync"),
-        (name == _ASYNC).sum().alias("readahead_async"),
-        length.filter((name == _ADD) & pl.col("ahead")).sum().alias("readahead_bytes"),
-        length.filter(name == _ADD).sum().alias("added_bytes"),
-        length.filter(name == _DELETE).sum().alias("removed_bytes"),
-        (name == _FAULT).sum().alias("faults"),
-        (length.filter(name == _MAP) // page).sum().alias("mapped_pages"),
+        (name == SYNC).sum().alias("readahead_sync"),
+        (name == ASYNC).sum().alias("readahead_async"),
+        length.filter((name == ADD) & pl.col("ahead")).sum().alias("readahead_bytes"),
+        length.filter(name == ADD).sum().alias("added_bytes"),
+        length.filter(name == DELETE).sum().alias("removed_bytes"),
+        (name == FAULT).sum().alias("faults"),
+        (length.filter(name == MAP) // page).sum().alias("mapped_pages"),
         (miss & ~pl.col("goes_on")).sum().alias("random_misses"),
         fetch.sum().alias("fetches"),
         (fetch & pl.col("goes_on")).sum().alias("streaming"),
     )
 
 
-def _ranges(page: int) -> list[pl.Expr]:
+def ranges(page: int) -> list[pl.Expr]:
     """Give the bytes of the file that a record is about, from `start` up to `end`."""
     name = pl.col("name")
     start = pl.coalesce("ofs", pl.col("index") * page)
@@ -237,10 +237,10 @@ def _ranges(page: int) -> list[pl.Expr]:
     order = pl.col("order").fill_null(0).clip(0, _ORDER_MAX)
     folio = page * pl.lit(2).pow(order).cast(pl.Int64)
     end = (
-        pl.when(name.is_in([_LOOKUP, _MAP]))
+        pl.when(name.is_in([LOOKUP, MAP]))
         # Both print the last page.
         .then(pl.coalesce(pl.col("ofs_end") + 1, (pl.col("last_index") + 1) * page))
-        .when(name.is_in([_ADD, _DELETE]))
+        .when(name.is_in([ADD, DELETE]))
         .then(start + folio)
         .otherwise(start + page)
     )
@@ -258,23 +258,23 @@ def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
     rows = rows.with_row_index("row")
     # A long read makes several lookups, which end at the same page.
     begin = pl.when(end.ne_missing(end.shift(1).over(user))).then(start)
-    lookups = rows.filter(name == _LOOKUP).select(
+    lookups = rows.filter(name == LOOKUP).select(
         "row", begin.forward_fill().over(user).alias("read_start")
     )
     before, before_start = name.shift(1).over(user), start.shift(1).over(user)
     after, after_start = name.shift(-1).over(user), start.shift(-1).over(user)
     # Read-ahead that a marked page triggers fetches pages after that of the fault.
-    fetched = after.is_in([_ADD, _ORDER, _UNBOUNDED]) & (after_start <= start)
-    cause = pl.when(~name.is_in([_ADD, _DELETE])).then(name.is_in(_AHEAD))
+    fetched = after.is_in([ADD, _ORDER, _UNBOUNDED]) & (after_start <= start)
+    cause = pl.when(~name.is_in([ADD, DELETE])).then(name.is_in(AHEAD))
     rows = rows.join(lookups, on="row", how="left", maintain_order="left").with_columns(
-        ((name == _FAULT) & fetched).fill_null(value=False).alias("demand"),
-        ((name == _SYNC) & (before == _FAULT) & (before_start == start))
+        ((name == FAULT) & fetched).fill_null(value=False).alias("demand"),
+        ((name == SYNC) & (before == FAULT) & (before_start == start))
         .fill_null(value=False)
         .alias("of_fault"),
         cause.forward_fill().over(user).fill_null(value=False).alias("ahead"),
-        pl.when(name == _LOOKUP).then(end).backward_fill().over(user).alias("read_end"),
+        pl.when(name == LOOKUP).then(end).backward_fill().over(user).alias("read_end"),
         pl.col("read_start").backward_fill().over(user),
-        pl.when(name == _ADD).then(end).forward_fill().over("file").alias("added_end"),
+        pl.when(name == ADD).then(end).forward_fill().over("file").alias("added_end"),
     )
     prev_pos, read_start = pl.col("prev_pos"), pl.col("read_start")
     own = (read_start <= start) & (start < pl.col("read_end"))
@@ -283,7 +283,7 @@ def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
         (origin == 0)
         | ((origin - prev_pos).abs() < page)
         # Mappings do not change prev_pos: for them only the mark is known.
-        | ((name == _ASYNC) & (prev_pos < 0))
+        | ((name == ASYNC) & (prev_pos < 0))
     )
     by_fault = (start == 0) | (start == pl.col("added_end"))
     goes_on = pl.when(pl.col("demand") | pl.col("of_fault")).then(by_fault).otherwise(by_read)

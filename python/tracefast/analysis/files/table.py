@@ -8,6 +8,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
+from tracefast.analysis.files.device_reads import with_device_reads
 from tracefast.arguments import integer
 
 Scope = Literal["stream", "file"]
@@ -31,6 +32,10 @@ def files(
     input side of sendfile, splice, copy_file_range and tee, the parts of io_submit that read, and
     on sockets the recv family; writes are their counterparts. Calls whose result strace injected do
     not count. What is read through a mapping or submitted to io_uring is not in a log.
+
+    Of events that :func:`tracefast.join` made, the table has three more columns at its end, except
+    by phase: `cold_reads`, reads that missed pages or for which a device moved bytes,
+    `cached_reads`, the other ones, and `disk_read_bytes`, which devices moved for them.
 
     Calls that have only a path (a failed open, a stat) are counted with the first file of that
     name, or, if no such file was ever opened, in a row without `file`. Descriptors for which the
@@ -209,7 +214,7 @@ def files_and_rings(
 
         return counters(events)
 
-    return folded(
+    table = folded(
         events,
         lambda: _core.Files(by=by, scope=scope, near=near),
         name="FILES",
@@ -217,6 +222,7 @@ def files_and_rings(
         look=None if rings is None else lambda fold: rings(*fold.rings),
         by_phase=by == "phase",
     )
+    return with_device_reads(table, events, by)
 
 
 def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:

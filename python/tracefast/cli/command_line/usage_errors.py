@@ -42,7 +42,7 @@ _ELSEWHERE: Final = {
 # The headings of the list of commands; those in none of them come last.
 GROUPS: Final = {
     "Answers": ("waits", "workers", "flow", "insights", "errors", "report"),
-    "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks"),
+    "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks", "join"),
     "Data": ("parse", "sql", "schema"),
     "Compare": ("diff", "check"),
     "Record": ("hooks",),

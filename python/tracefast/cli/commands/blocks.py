@@ -2,18 +2,21 @@
 
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.quantities import plural
 
 if TYPE_CHECKING:
     import polars as pl
+
+By = Literal["file"]
 
 # What a table in text shows; the task last, as its name may be long.
 _MAIN = (
@@ -39,6 +42,13 @@ _SPARE = (
     *("size_median", "latency_p50_ns", "readahead_share", "task_top", "requests"),
 )
 
+# The same by file; the path last.
+_BY_FILE = (
+    *("op", "requests", "bytes", "readahead_share", "latency_p50_ns", "latency_max_ns"),
+    *("dev", "file_dev", "ino", "path"),
+)
+_BY_FILE_SPARE = ("file_dev", "dev", "latency_max_ns", "readahead_share", "latency_p50_ns")
+
 _PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes")}
 
 
@@ -47,7 +57,26 @@ def blocks(
     request: Request,
     *,
     match: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only devices that match, such as '254:*'.")
+        str | None,
+        typer.Option(
+            metavar="GLOB", help="Only devices that match, such as '254:*'; by file, paths."
+        ),
+    ] = None,
+    by: Annotated[
+        By | None, typer.Option("--by", help="One row per file and operation.", show_default=False)
+    ] = None,
+    inode_map: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --by file: paths, as find prints them: find DIR -printf '%D %i %p\\n'.",
+        ),
+    ] = None,
+    strace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOG", help="With --by file: strace's log of the same run, for the paths."
+        ),
     ] = None,
 ) -> int:
     """Show what reached the block devices: requests, their order, sizes and latencies.
@@ -63,6 +92,7 @@ def blocks(
     Examples:
       tracefast blocks trace.txt
       tracefast blocks trace.txt --match '254:*' --format csv
+      tracefast blocks reads.ftrace --by file --strace reads.strace
       tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
     """
     import polars as pl
@@ -72,6 +102,10 @@ def blocks(
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
+    if by is not None:
+        return _by_file(request, match, inode_map, strace)
+    if inode_map is not None or strace is not None:
+        raise CommandError("--inode-map, --strace: only with --by file", "give --by file")
     check_columns(request, SCHEMA)
     table, complete = run_analysis(request, analysis)
     if table is not None:
@@ -92,6 +126,32 @@ def blocks(
         print_table(table, request, main=_MAIN, spare=_SPARE, below=len(below))
         for line in below:
             request.note(line)
+    return DONE if complete else FAILED
+
+
+def _by_file(request: Request, match: str | None, inode_map: str | None, strace: str | None) -> int:
+    """Show what reached the devices by file."""
+    from functools import partial
+
+    import tracefast
+    from tracefast.analysis.join.named_inodes import named_inodes
+    from tracefast.analysis.requests.by_file import SCHEMA
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
+
+    if inode_map is not None and strace is not None:
+        raise CommandError("--inode-map and --strace: choose one", "leave out one of them")
+    check_columns(request, SCHEMA)
+    names: str | pl.DataFrame | None = inode_map
+    if strace is not None:
+        names = named_inodes(tracefast.scan(strace), tracefast.scan(request.inputs))
+    analysis = partial(tracefast.blocks, by="file", inode_map=names)
+    table, complete = run_analysis(request, analysis)
+    if table is not None:
+        if table.is_empty():
+            request.warn("no requests to block devices: trace the events block_rq_issue, filemap:*")
+        table = filter_rows(table, request, match, "path")
+        print_table(table, request, main=_BY_FILE, spare=_BY_FILE_SPARE)
     return DONE if complete else FAILED
 
 

@@ -71,14 +71,23 @@ def usage_lines(
     unused = table.filter(~(used["read"] | used["write"]))
     rows.append(unused.with_columns(*_other_line()))
     together = pl.concat(rows).sort("row", maintain_order=True)
-    extra = [sort] if sort is not None and sort not in _SHOWN else []
+    # Reads that a device served are known of joined events.
+    device = [pl.when(pl.col("op") == "read").then(name).alias(name) for name in _device(table)]
+    shown = {*_SHOWN, *_device(table)}
+    extra = [sort] if sort is not None and sort not in shown else []
     return together.select(
         *(name for name in _KEYS if name in table.columns),
         *("op", "op_bytes", "calls", "errors", "pattern"),
         *("reread_factor", "covered_share", "op_ns"),
+        *device,
         *extra,
         "path",
     )
+
+
+def _device(table: pl.DataFrame) -> list[str]:
+    """Name the columns about reads that a device served, where the table has them."""
+    return [name for name in ("cold_reads", "disk_read_bytes") if name in table.columns]
 
 
 def _transfer_line(op: str, *, short: bool) -> Iterator[pl.Expr]:
@@ -235,6 +244,14 @@ def total_and_notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]] = ()) 
             for kind, files in sorted(kinds.rows())
         ]
         lines.append(f"       {', '.join(named)}{_moved(streams)}")
+    if _device(table):
+        cold, cached, moved = table.select(
+            pl.col("cold_reads", "cached_reads", "disk_read_bytes").sum()
+        ).row(0)
+        lines.append(
+            f"       {plural(cold, 'read')} served by a device ({size(moved)}), {cached:,} by the"
+            " page cache alone"
+        )
     return lines + [f"note: {note}" for note in _notes(plain, rings)]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from tracefast.analysis.files.device_reads import SCHEMA as DEVICE
 from tracefast.analysis.files.inode_map import with_paths
 from tracefast.analysis.files.table import NEAR, By, Scope, columns, files_and_rings
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
@@ -61,7 +62,11 @@ def report_files(
         There is no such column to sort by.
     """
     darshan = options.darshan
-    check_columns(request, columns(options.by, darshan=darshan))
+    # Only when the events are read it is known whether they were joined.
+    own = columns(options.by, darshan=darshan)
+    check_columns(
+        request, own if darshan or options.by == "phase" else pl.Schema({**own, **DEVICE})
+    )
     rings: list[tuple[int, int]] = []
 
     def analysis(events: pl.LazyFrame) -> pl.LazyFrame:
@@ -80,6 +85,7 @@ def report_files(
     table, complete = run_analysis(request, analysis, by_phase=options.by == "phase")
     if table is None:
         return FAILED
+    check_columns(request, table.schema)
     if options.by == "phase":
         note_without_phases(table, request)
     moved = ("read_bytes", "write_bytes")

@@ -1,0 +1,103 @@
+"""The system calls of a log, as they are matched with those of another one."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast._polars.compatible_types import Types
+from tracefast._polars.given_events import Events, rows_of
+from tracefast.error_hints import error_with_hint
+
+NEEDED: Final[Types] = {
+    "ts": pl.Datetime("ns"),
+    "dur_ns": pl.Int64(),
+    "task": pl.UInt32(),
+    "tid": pl.Int32(),
+    "kind": pl.String(),
+    "name": pl.String(),
+    "ret": pl.Int64(),
+    "errno": pl.String(),
+    "status": pl.String(),
+    "line": pl.UInt64(),
+    "cpu": pl.UInt16(),
+    "source": pl.String(),
+}
+# Where the row of a call is among the rows of its log.
+ROW: Final = "row"
+_NO_CALL: Final = "headless"
+
+
+def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
+    """Give the system calls of a log, in its order.
+
+    Parameters
+    ----------
+    events
+        The events.
+    more
+        Other columns to keep, and their types.
+
+    Returns
+    -------
+    polars.DataFrame
+        `row`, the place among all rows; `who`, the log and the task; `tid`, `name`, `ret`, `errno`,
+        `line`, `cpu`; `enter` and `exit` in nanoseconds, null where the log does not have them.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> calls_of(tf.scan("demo.strace")).select("row", "tid", "name").head(2).rows()
+    [(0, 100, 'openat'), (1, 100, 'read')]
+    """
+    kept = more or {}
+    rows = rows_of(events, {**NEEDED, **kept}, "tracefast.join")
+    enter = pl.col("ts").cast(pl.Datetime("ns")).dt.epoch("ns")
+    return (
+        rows.with_row_index(ROW)
+        .filter(
+            pl.col("kind").cast(pl.String) == "syscall",
+            pl.col("status").cast(pl.String).ne_missing(_NO_CALL),
+            pl.col("ts").is_not_null(),
+        )
+        .select(
+            ROW,
+            pl.struct(pl.col("source").cast(pl.String), "task").alias("who"),
+            "tid",
+            pl.col("name").cast(pl.String),
+            "ret",
+            pl.col("errno").cast(pl.String),
+            "line",
+            "cpu",
+            enter.alias("enter"),
+            (enter + pl.col("dur_ns")).alias("exit"),
+            *(pl.col(name).cast(dtype) for name, dtype in kept.items()),
+        )
+        .collect()
+        .with_columns(pl.col("who").rank("dense").cast(pl.UInt32))
+    )
+
+
+def check_calls(strace: pl.DataFrame, ftrace: pl.DataFrame) -> None:
+    """Refuse logs that lack what is needed to match their calls.
+
+    Raises
+    ------
+    Error
+        One of them has no system call with a time, or is not of that tool.
+    """
+    # Only records of ftrace have a processor.
+    if strace["cpu"].count() or ftrace.height > ftrace["cpu"].count():
+        raise error_with_hint(
+            "the first log must be of strace, the second one of ftrace",
+            "tracefast join A.strace T.ftrace -o FILE.parquet",
+        )
+    if strace.is_empty():
+        raise error_with_hint(
+            "the log of strace has no system calls with times",
+            "record it with: strace -f -ttt -T -y -o LOG COMMAND",
+        )
+    if ftrace.is_empty():
+        raise error_with_hint(
+            "the log of ftrace has no system calls, so strace's calls cannot be found in it",
+            "record the events syscalls:* or raw_syscalls:* as well",
+        )

@@ -1,0 +1,246 @@
+"""What the kernel did in each system call, by the other events of ftrace's log."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.decoded_fields import LOST, Dtypes, decoded
+from tracefast.analysis.files import page_cache
+from tracefast.analysis.requests import files as request_files
+from tracefast.analysis.requests.records import (
+    BLK,
+    ISSUE,
+    REQUEST_FIELDS,
+    REQUESTS,
+    completions,
+    request_records,
+    without_requeues,
+)
+
+_SWITCH: Final = "sched_switch"
+# Kernels print the first since 4.3; both say that a task may run again.
+_WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
+PLACE: Final = "place"
+_NAMES: Final = (*(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK, request_files.WRITTEN),)
+_RECORD: Final[Dtypes] = {
+    PLACE: pl.UInt32,
+    "source": pl.Categorical(),
+    "ts": pl.Datetime("ns"),
+    "cpu": pl.UInt16,
+    "comm": pl.Categorical(),
+    "tid": pl.Int32,
+    "line": pl.UInt64,
+}
+_FIELDS: Final[Dtypes] = {
+    **page_cache.FIELDS,
+    **REQUEST_FIELDS,
+    "bdi": pl.String,
+    "wrote": pl.Int64,
+    "prev_pid": pl.Int32,
+    "next_pid": pl.Int32,
+    "prev_state": pl.String,
+    "event_pid": pl.Int32,
+}
+
+
+def kernel_events(events: Events, page_bytes: int, question: str) -> pl.LazyFrame:
+    """Give the events that say what calls did, in the order of one log.
+
+    `row` is the place among all rows, as in the table of calls; `start` and `end` are the bytes of
+    a file that an event of the page cache is about.
+    """
+    placed = rows_of(events, ["kind"], question).with_row_index(PLACE)
+    return (
+        decoded(placed, _NAMES, record=_RECORD, fields=_FIELDS, question=question, lost=True)
+        .rename({PLACE: "row"})
+        .with_columns(page_cache.ranges(page_bytes))
+        .with_columns(pl.col("ts").dt.epoch("ns").alias("at"))
+    )
+
+
+def in_calls(events: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
+    """Say in which call each event of a task is: `call` is the row of the call.
+
+    Calls are rows at their end, and have the line of their start.
+    """
+    ends = calls.select(
+        "tid", "row", pl.col("row").alias("call"), pl.col("line").alias("call_line")
+    ).sort("row")
+    return (
+        events.sort("row")
+        .join_asof(ends, on="row", by="tid", strategy="forward", check_sortedness=False)
+        .with_columns(
+            pl.when(pl.col("line") > pl.col("call_line")).then(pl.col("call")).alias("call")
+        )
+        .drop("call_line")
+    )
+
+
+def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
+    """Give the time that each call was off the CPU, and ready but not running.
+
+    Returns
+    -------
+    polars.DataFrame
+        `call`, `off_cpu_ns`, `run_delay_ns` of the calls in which the task was switched away; the
+        second is null where the log has no wake-up.
+    """
+    switch = log.filter(pl.col("name") == _SWITCH)
+    wake = log.filter(pl.col("name").is_in(_WAKE))
+    steps = pl.concat(
+        [
+            _steps(switch, "prev_pid", "out"),
+            _steps(switch, "next_pid", "in"),
+            # A task makes records only where it runs. Kernels leave out the switch from the idle
+            # task at times, so its next record shows when it ran again at the latest.
+            _steps(log.filter(pl.col("name") != _SWITCH), "tid", "in"),
+            _steps(calls.with_columns(pl.col("exit").alias("at")), "tid", "in"),
+            _steps(wake, "event_pid", "wake"),
+        ]
+    ).sort("tid", "row")
+    what = pl.col("what")
+
+    def after(kind: str, value: str) -> pl.Expr:
+        return pl.when(what == kind).then(value).backward_fill().over("tid")
+
+    away = steps.with_columns(
+        after("in", "at").alias("on_at"),
+        after("in", "row").alias("on_row"),
+        after("wake", "at").alias("woken_at"),
+        after("wake", "row").alias("woken_row"),
+    ).filter(what == "out")
+    off = pl.col("on_at") - pl.col("at")
+    # A task that is switched away while it could run waits for a CPU all the time.
+    ready = (
+        pl.when(pl.col("prev_state").str.starts_with("R"))
+        .then(off)
+        .otherwise(
+            pl.when(pl.col("woken_row") < pl.col("on_row")).then(
+                pl.col("on_at") - pl.col("woken_at")
+            )
+        )
+    )
+    held = in_calls(away.with_columns(off.alias("off"), ready.alias("ready")), calls)
+    return (
+        held.drop_nulls("call")
+        .group_by("call")
+        .agg(
+            pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(column)
+            for name, column in (("off", "off_cpu_ns"), ("ready", "run_delay_ns"))
+        )
+    )
+
+
+def _steps(events: pl.DataFrame, tid: str, what: str) -> pl.DataFrame:
+    return events.select(
+        "row",
+        "line",
+        "at",
+        pl.col(tid).alias("tid"),
+        pl.col("prev_state") if what == "out" else pl.lit(None, pl.String).alias("prev_state"),
+        pl.lit(what).alias("what"),
+    )
+
+
+def page_counts(log: pl.DataFrame, calls: pl.DataFrame, page_bytes: int) -> pl.DataFrame:
+    """Give the pages that each call found in the cache and that it had to add, and its read-ahead.
+
+    A lookup names pages up to the end of what was asked for, also beyond the end of the file, so
+    `calls` has `last`, the end of the page of the last byte that was read, where it is known.
+    """
+    name = pl.col("name")
+    cause = pl.when(~name.is_in([page_cache.ADD, page_cache.DELETE])).then(
+        name.is_in(page_cache.AHEAD)
+    )
+    events = (
+        in_calls(log.filter(name.is_in(page_cache.EVENTS)), calls)
+        .drop_nulls(("call", "dev", "ino"))
+        .join(calls.select(pl.col("row").alias("call"), "last"), on="call", how="left")
+        .with_columns(
+            cause.forward_fill().over("call", "dev", "ino").fill_null(value=False).alias("ahead"),
+            pl.min_horizontal("end", "last").alias("end"),
+            pl.col("end").alias("whole"),
+        )
+    )
+    key = ["call", "dev", "ino"]
+    looked = events.filter(name == page_cache.LOOKUP, pl.col("start") < pl.col("end"))
+    added = events.filter(name == page_cache.ADD)
+    asked = _union(looked, key).rename({"bytes": "asked"})
+    add = _union(added.with_columns(pl.col("whole").alias("end")), key).rename({"bytes": "added"})
+    either = pl.concat([looked, added.with_columns(pl.col("whole").alias("end"))])
+    both = asked.join(add, on=key, how="left").join(_union(either, key), on=key)
+    missed = pl.col("asked") + pl.col("added").fill_null(0) - pl.col("bytes")
+    pages = both.group_by("call").agg(
+        ((pl.col("asked") - missed).sum() // page_bytes).alias("cached_pages"),
+        (missed.sum() // page_bytes).alias("missed_pages"),
+    )
+    length = pl.col("whole") - pl.col("start")
+    ahead = added.group_by("call").agg(length.filter("ahead").sum().alias("readahead_bytes"))
+    return pages.join(ahead, on="call", how="full", coalesce=True).fill_null(0)
+
+
+def _union(ranges: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """Give the bytes that ranges cover together."""
+    reached = pl.col("end").cum_max().shift(1).over(key)
+    begin = pl.max_horizontal("start", reached)
+    return (
+        ranges.sort(*key, "start", "end")
+        .with_columns((pl.col("end") - begin).clip(0).alias("bytes"))
+        .group_by(key)
+        .agg(pl.col("bytes").sum())
+    )
+
+
+def requests_with_files(
+    log: pl.DataFrame, calls: pl.DataFrame, page_bytes: int
+) -> tuple[pl.DataFrame, ...]:
+    """Give the requests, and what each moved of which file.
+
+    Returns
+    -------
+    polars.DataFrame, polars.DataFrame
+        The requests that were issued, with `row`, `tid`, `dev`, `op`, `size`, `at` and `done`,
+        null where no completion is in the log; the parts, as `files.moved` gives them.
+    """
+    rows = without_requeues(request_records(log))
+    done = completions(rows, log).select("row", pl.col("latency").alias("took"))
+    issued = (
+        rows.filter(pl.col("name") == ISSUE)
+        .with_columns(pl.col("ts").dt.epoch("ns").alias("at"))
+        .join(done, on="row", how="left", maintain_order="left")
+        .with_columns((pl.col("at") + pl.col("took")).alias("done"))
+    )
+    null = pl.lit(None)
+    shape = ("row", "tid", "name", "dev", "ino", "start", "size", "op", "meta")
+    page = log.filter(pl.col("name").is_in(page_cache.EVENTS)).select(
+        "row", "tid", "name", pl.col("dev").cast(pl.String), "ino", "start",
+        (pl.col("end") - pl.col("start")).alias("size"),
+        null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
+    )  # fmt: skip
+    asked = issued.select(
+        "row", "tid", "name", "dev", null.cast(pl.UInt64).alias("ino"),
+        pl.col("sector").alias("start"), "size", "op", "meta",
+    )  # fmt: skip
+    ended = calls.select(
+        "row", "tid", pl.lit(request_files.CALL).alias("name"),
+        null.cast(pl.String).alias("dev"), null.cast(pl.UInt64).alias("ino"),
+        pl.lit(0, pl.Int64).alias("start"), pl.lit(0, pl.Int64).alias("size"),
+        null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
+    )  # fmt: skip
+    written = log.filter(pl.col("name") == request_files.WRITTEN).select(
+        "row", "tid", "name", pl.col("bdi").alias("dev"), "ino", pl.lit(0, pl.Int64).alias("start"),
+        (pl.col("wrote") * page_bytes).alias("size"),
+        null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
+    )  # fmt: skip
+    parts = [
+        part.select(shape).drop_nulls("size").cast({"name": pl.String})
+        for part in (page, asked, ended, written)
+    ]
+    steps = pl.concat(parts).sort("row")
+    return issued, request_files.moved(map(request_files.Step._make, steps.iter_rows()))
+
+
+def lost_rows(log: pl.DataFrame) -> pl.Series:
+    """Give the rows at which the log says that records before them were lost."""
+    return log.filter(pl.col("name") == LOST)["row"]

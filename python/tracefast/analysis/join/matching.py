@@ -1,0 +1,250 @@
+"""Which call of ftrace's log is which of strace's."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.join.clock import Clock, anchors, clock_of
+from tracefast.error_hints import error_with_hint
+
+# Their results are numbers of tasks, which differ between namespaces.
+_RETURN_TASKS: Final = (
+    *("fork", "vfork", "clone", "clone3", "wait4", "waitid", "set_tid_address"),
+    *("getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "setsid"),
+)
+# Both logs print microseconds at least.
+_ROUNDING_NS: Final = 2_000
+# What a call of strace takes without the time of the call itself, where the log does not say.
+_SLACK_NS: Final = 100_000
+# Of the calls that both logs could show, this share at least must be the same.
+_LEAST_SHARE: Final = 0.5
+# How far the clocks of two processors may be apart.
+_SKEW_NS: Final = 50_000_000
+# A thread of ftrace is that of a task if this share of the task's calls is its own.
+_VOTES: Final = 0.6
+
+
+def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, Clock]:
+    """Match calls.
+
+    strace is told of a call before the kernel starts it and after it has ended, so the call of
+    ftrace is inside that of strace, has its name and its result, and is in the same thread. Threads
+    are those that share sequences of calls, as process ids differ between namespaces.
+
+    Parameters
+    ----------
+    strace, ftrace
+        The calls of both logs.
+
+    Returns
+    -------
+    polars.DataFrame, Clock
+        One row per pair: `row` and `frow`, the rows of both; `enter`, strace's time; `residual`,
+        by how much the middles of the two are apart, in nanoseconds. And the clock.
+
+    Raises
+    ------
+    Error
+        The logs are not of one run.
+    """
+    found = anchors(strace, ftrace)
+    if found.is_empty():
+        raise _unrelated("no sequence of calls with the same names and results is in both")
+    clock = clock_of(found)
+    tolerance = max(int(found["slack"].median() or 0), _SLACK_NS)  # type: ignore[arg-type]
+    timed = _timed(strace, clock)
+    threads = _threads(found, timed, ftrace, tolerance)
+    known = timed.join(threads, on="who")
+    pairs = _pairs(known, ftrace, tolerance, by_tid=True)
+    possible = _shown_by_both(timed, ftrace, threads)
+    if pairs.height < _LEAST_SHARE * possible or pairs.is_empty():
+        raise _unrelated(
+            f"of {possible:,} calls that both could show, {pairs.height:,} have the same name and"
+            " result at the same time"
+        )
+    pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
+    return pairs, clock
+
+
+def _unrelated(why: str) -> Exception:
+    return error_with_hint(
+        f"the logs do not match: {why}",
+        "give the logs of one run, recorded at the same time: tracefast join A.strace T.ftrace",
+    )
+
+
+def _timed(strace: pl.DataFrame, clock: Clock) -> pl.DataFrame:
+    """Add the times on ftrace's clock, and the end of calls whose duration is not in the log."""
+    timed = (
+        strace.sort("enter")
+        .join_asof(
+            clock.table.select("enter", pl.col("enter").alias("known_at"), apart="offset"),
+            on="enter",
+            strategy="nearest",
+        )
+        .with_columns(
+            pl.col("apart")
+            + ((pl.col("enter") - pl.col("known_at")).cast(pl.Float64) * clock.slope).cast(pl.Int64)
+        )
+    )
+    last = pl.col("enter").shift(-1).over("who")
+    return timed.with_columns(
+        pl.col("enter").alias("strace_enter"),
+        (pl.col("enter") - pl.col("apart")).alias("enter"),
+        (pl.coalesce("exit", last) - pl.col("apart")).alias("limit"),
+        (pl.col("exit") - pl.col("apart")).alias("exit"),
+    )
+
+
+def _threads(
+    found: pl.DataFrame, timed: pl.DataFrame, ftrace: pl.DataFrame, tolerance: int
+) -> pl.DataFrame:
+    """Find ftrace's thread of each task of strace."""
+    by_sequence = _most(found.group_by("who", "ftid").len("votes"))
+    calls = timed.group_by("who").agg(pl.len().alias("calls"), pl.col("tid").first())
+    left = calls.join(by_sequence, on="who", how="anti")
+    if left.is_empty():
+        return by_sequence.select("who", "ftid")
+    # Short ones, by the time of their calls.
+    taken = by_sequence["ftid"].unique()
+    rows = timed.join(left.select("who"), on="who", how="semi")
+    others = ftrace.filter(~pl.col("tid").is_in(taken.implode()))
+    voted = _pairs(rows, others, tolerance, by_tid=False).join(
+        ftrace.select(pl.col("row").alias("frow"), pl.col("tid").alias("ftid")), on="frow"
+    )
+    by_time = _most(voted.group_by("who", "ftid").len("votes")).join(left, on="who")
+    by_time = by_time.filter(pl.col("votes") >= _VOTES * pl.col("calls"))
+    return pl.concat([by_sequence.select("who", "ftid"), by_time.select("who", "ftid")])
+
+
+def _most(votes: pl.DataFrame) -> pl.DataFrame:
+    return votes.sort("votes", "ftid", descending=[True, False]).unique(
+        "who", keep="first", maintain_order=True
+    )
+
+
+def _pairs(
+    timed: pl.DataFrame, ftrace: pl.DataFrame, tolerance: int, *, by_tid: bool
+) -> pl.DataFrame:
+    """Pair each call with the one of the same name that is nearest in time, if it fits."""
+    # Of calls without an end the entries are compared.
+    ends = pl.col("exit").is_not_null()
+    other = ftrace.select(
+        pl.col("tid").alias("ftid"),
+        "name",
+        pl.col("row").alias("frow"),
+        pl.col("ret").alias("fret"),
+        pl.col("errno").alias("ferrno"),
+        pl.col("enter").alias("fenter"),
+        pl.col("exit").alias("fexit"),
+    )
+    keys = ["ftid", "name"] if by_tid else ["name"]
+    halves = []
+    for whole in (True, False):
+        rows = timed.filter(ends if whole else ~ends)
+        middle = _middle("enter", "exit") if whole else pl.col("enter")
+        fmiddle = _middle("fenter", pl.coalesce("fexit", "fenter")) if whole else pl.col("fenter")
+        halves.append(
+            rows.with_columns(middle.alias("at"))
+            .sort("at")
+            .join_asof(
+                other.with_columns(fmiddle.alias("fat")).sort("fat"),
+                left_on="at",
+                right_on="fat",
+                by=keys,
+                strategy="nearest",
+                check_sortedness=False,
+            )
+        )
+    rows = pl.concat([half.select(sorted(half.columns)) for half in halves])
+    return (
+        rows.filter(_fits(tolerance))
+        .with_columns((pl.col("at") - pl.col("fat")).alias("residual"))
+        .sort(pl.col("residual").abs(), "row")
+        .unique("frow", keep="first", maintain_order=True)
+        .sort("row")
+        .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
+    )
+
+
+def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pair calls that are left after the same pair in both logs, in their order.
+
+    The clocks of processors may differ for a moment, so that a call of ftrace is not inside that of
+    strace.
+    """
+    left = (
+        known.sort("who", "strace_enter", "row")
+        .join(pairs.select("row", pl.col("row").alias("pair")), on="row", how="left")
+        .with_columns(pl.col("pair").forward_fill().over("who").alias("after"))
+        .filter(pl.col("pair").is_null())
+    )
+    other = (
+        ftrace.sort("row")
+        .join(
+            pairs.select("frow", pl.col("row").alias("pair")),
+            left_on="row",
+            right_on="frow",
+            how="left",
+        )
+        .with_columns(pl.col("pair").forward_fill().over("tid").alias("after"))
+        .filter(pl.col("pair").is_null())
+        .select(
+            pl.col("tid").alias("ftid"), "after", "name", "ret", "errno",
+            pl.col("row").alias("frow"), pl.col("enter").alias("fenter"),
+        )
+    )  # fmt: skip
+    key = ["ftid", "after", "name", "ret", "errno"]
+    nth = pl.int_range(pl.len()).over(key).alias("nth")
+    both = (
+        left.drop_nulls("after")
+        .with_columns(nth)
+        .join(other.drop_nulls("after").with_columns(nth), on=[*key, "nth"], nulls_equal=True)
+    )
+    residual = (pl.col("enter") - pl.col("fenter")).alias("residual")
+    rows = both.select("row", "frow", "who", pl.col("strace_enter").alias("enter"), residual)
+    return rows.filter(pl.col("residual").abs() < _SKEW_NS)
+
+
+def _middle(enter: str, exit_: str | pl.Expr) -> pl.Expr:
+    end = pl.col(exit_) if isinstance(exit_, str) else exit_
+    return pl.col(enter) + (end - pl.col(enter)) // 2
+
+
+def _fits(tolerance: int) -> pl.Expr:
+    """Say whether a call of ftrace can be that of strace beside it."""
+    fexit = pl.coalesce("fexit", "fenter")
+    inside = (fexit >= pl.col("enter") - tolerance) & (
+        pl.col("fenter") <= pl.coalesce("limit", "fenter") + tolerance
+    )
+    shorter = (pl.col("fexit") - pl.col("fenter")) <= (
+        pl.col("exit") - pl.col("enter") + _ROUNDING_NS
+    )
+    same = pl.col("ret").eq_missing(pl.col("fret")) & pl.col("errno").eq_missing(pl.col("ferrno"))
+    unknown = pl.col("ret").is_null() | pl.col("fret").is_null()
+    return (
+        pl.col("frow").is_not_null()
+        & inside
+        & shorter.fill_null(value=True)
+        & (same | unknown | pl.col("name").is_in(_RETURN_TASKS))
+    )
+
+
+def _shown_by_both(timed: pl.DataFrame, ftrace: pl.DataFrame, threads: pl.DataFrame) -> int:
+    """Count the calls of known threads in the time that both logs cover.
+
+    ftrace's log may start later in a thread, and have no call of a name that was not recorded.
+    """
+    shown = ftrace.group_by("tid").agg(
+        pl.col("enter").min().alias("begin"), pl.col("enter").max().alias("end")
+    )
+    names = ftrace["name"].unique()
+    return (
+        timed.join(threads, on="who")
+        .join(shown, left_on="ftid", right_on="tid")
+        .filter(
+            pl.col("enter").is_between(pl.col("begin"), pl.col("end")),
+            pl.col("name").is_in(names.implode()),
+        )
+        .height
+    )

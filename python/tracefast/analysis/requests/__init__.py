@@ -1,0 +1,1 @@
+"""Requests to block devices, and the files whose pages they moved."""
