@@ -24,6 +24,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     Which data went where; what each file was for; the parts of the run that the program named.
 `diff`, `check`
     What differs between runs, and how sure that is; which logs break which limits.
+`export`
+    A timeline or a flame graph for other tools: Perfetto, Chrome, flamegraph.pl, speedscope.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
 `page_cache`, `blocks`
@@ -86,12 +88,14 @@ if TYPE_CHECKING:
     from tracefast.analysis.workers.pools import pools
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
+    from tracefast.exporting import Exported, export
     from tracefast.reading import parse, read
     from tracefast.scanning import scan
 
 __all__ = [
     "Batch",
     "Error",
+    "Exported",
     "Progress",
     "Reader",
     "Report",
@@ -105,6 +109,7 @@ __all__ = [
     "diff",
     "errors",
     "events",
+    "export",
     "fields",
     "files",
     "flow",
@@ -138,6 +143,7 @@ __all__ = [
 _LAZY = {
     "Batch": "tracefast._core",
     "Error": "tracefast._core",
+    "Exported": "tracefast.exporting",
     "Progress": "tracefast._core",
     "Reader": "tracefast._core",
     "Report": "tracefast._core",
@@ -151,6 +157,7 @@ _LAZY = {
     "diff": "tracefast.analysis.compare.diff",
     "errors": "tracefast.analysis.errors.table",
     "events": "tracefast.analysis.events",
+    "export": "tracefast.exporting",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files.table",
     "flow": "tracefast.analysis.flow.edges",
