@@ -180,7 +180,7 @@ def _shared_options(
 def _make_request(
     *,
     table: bool,
-    format_: Format | None,
+    format_: Format | None = None,
     output: str,
     no_clobber: bool,
     from_: str | None,
