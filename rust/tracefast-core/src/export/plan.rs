@@ -29,6 +29,9 @@ pub(crate) struct Flows {
     /// Those that end where a slice ends: the call that waited.
     pub(crate) wakes: ByLine,
     pub(crate) woken: Vec<Woken>,
+    /// By the line of a waker, when the first wait that it ended was over. strace may stop the parent
+    /// before it prints that the child is gone, so that line may have a later time.
+    pub(crate) over: HashMap<(u32, u64), i64>,
 }
 
 impl Flows {
@@ -111,10 +114,15 @@ fn wakes(
         }
         let Some(thread) = tracks.of_task(source, task.id) else { continue };
         let flow = flows.start((source, waker.line));
-        match wait.ts.get().zip(wait.dur.get()) {
+        let over = wait.ts.get().zip(wait.dur.get()).map(|(ts, dur)| ts.saturating_add(dur));
+        if let Some(ts) = over {
+            let first = flows.over.entry((source, waker.line)).or_insert(ts);
+            *first = ts.min(*first);
+        }
+        match over {
             // Off the CPU: the line is that of the switch.
-            Some((ts, dur)) if wait.run_delay.get().is_some() => {
-                flows.woken.push(Woken { thread, ts: ts.saturating_add(dur), flow });
+            Some(ts) if wait.run_delay.get().is_some() => {
+                flows.woken.push(Woken { thread, ts, flow });
             }
             _ => flows.wakes.entry((source, wait.line)).or_default().push(flow),
         }

@@ -275,6 +275,9 @@ impl Timeline {
             _ if starts.is_empty() => return,
             _ => "sched",
         };
+        // Who ended a wait did so before that was over.
+        let over = self.plan.flows.over.get(&(row.source, row.line));
+        let ts = over.map_or(ts, |&over| ts.min(over));
         let name = self.names.text(row.called.name).unwrap_or_default();
         let instant = Instant { thread, ts, category, name, details, starts, ends: &[] };
         self.counts.instants += 1;
