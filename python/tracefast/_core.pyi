@@ -360,7 +360,12 @@ class Plan:
 @final
 class Export:
     def __new__(
-        cls, path: str, clobber: bool, format: str, weight: str, plan: Plan
+        cls,
+        path: str,
+        clobber: bool,
+        format: str,  # noqa: A002 - as in Rust
+        weight: str,
+        plan: Plan,
     ) -> Self: ...
     @property
     def needed(self) -> Schema: ...

@@ -137,9 +137,7 @@ def export(
     >>> print(open("demo.folded").read().splitlines()[-1])
     true;execve;/bin/true 300000
     """
-    export_steps = steps(
-        events, path, format=format, weight=weight, min_ns=min_ns, clobber=clobber
-    )
+    export_steps = steps(events, path, format=format, weight=weight, min_ns=min_ns, clobber=clobber)
     while True:
         try:
             next(export_steps)

@@ -3,15 +3,16 @@
 import gzip
 import json
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
-from support.paths import DATA
 
 import tracefast as tf
+from support.paths import DATA
 from tracefast import _core
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
@@ -30,9 +31,7 @@ class Decoded:
             if packet.sequence_flags & 1:
                 names, arguments, texts = {}, {}, {}
             names |= {one.iid: one.name for one in packet.interned_data.event_names}
-            arguments |= {
-                one.iid: one.name for one in packet.interned_data.debug_annotation_names
-            }
+            arguments |= {one.iid: one.name for one in packet.interned_data.debug_annotation_names}
             texts |= {
                 one.iid: one.str.decode()
                 for one in packet.interned_data.debug_annotation_string_values
@@ -130,8 +129,10 @@ def test_perfetto_has_all_calls_and_counters(log, tmp_path):
 
 def check_bytes(events, decoded):
     """Compare the last values of the counters of bytes with sums over the events."""
-    for counter, does in (("bytes read", ("reads", "receives", "transfers")),
-                          ("bytes written", ("writes", "sends", "transfers"))):
+    for counter, does in (
+        ("bytes read", ("reads", "receives", "transfers")),
+        ("bytes written", ("writes", "sends", "transfers")),
+    ):
         names = [name for word in does for name in _core.syscalls_that(word)]
         moved = events.filter(
             pl.col("kind").cast(pl.String).is_in(["syscall", "aio"]), pl.col("name").is_in(names)
@@ -153,7 +154,7 @@ def test_calls_in_flight_add_up_to_the_slices(log, tmp_path):
         for track, ts, event, _, _ in decoded.of_type(COUNTER)
         if decoded.tracks[track].name == "calls in flight"
     ]
-    area = sum(value * (after - ts) for (ts, value), (after, _) in zip(values, values[1:], strict=False))
+    area = sum(value * (after - ts) for (ts, value), (after, _) in pairwise(values))
     total = sum(end - start for _, start, end, _, _ in decoded.slices())
     assert values[-1][1] == pytest.approx(0, abs=1e-6)
     assert area == pytest.approx(total, rel=1e-6)
@@ -181,9 +182,12 @@ def test_memory_ends_as_the_table_does(tmp_path):
             pid = decoded.tracks[one.parent_uuid].process.pid
             last[pid] = event.counter_value
             most[pid] = max(most.get(pid, 0), event.counter_value)
-    table = tf.memory(events).group_by("pid").agg(
-        pl.last("anon_bytes").alias("last"), pl.max("anon_bytes").alias("most")
-    ).collect()
+    table = (
+        tf.memory(events)
+        .group_by("pid")
+        .agg(pl.last("anon_bytes").alias("last"), pl.max("anon_bytes").alias("most"))
+        .collect()
+    )
     assert last == dict(table.select("pid", "last").rows())
     assert all(most[pid] <= value for pid, value in table.select("pid", "most").rows())
 
@@ -230,9 +234,12 @@ def test_chrome_says_the_same(log, tmp_path):
 @pytest.mark.parametrize("weight", ["time", "calls", "bytes"])
 def test_flame_graphs_add_up_to_the_table(log, tmp_path, weight):
     events = tf.scan(log)
-    table = tf.syscalls(events).select(
-        time=pl.sum("total_ns"), calls=pl.sum("calls"), bytes=pl.sum("bytes")
-    ).collect().row(0, named=True)
+    table = (
+        tf.syscalls(events)
+        .select(time=pl.sum("total_ns"), calls=pl.sum("calls"), bytes=pl.sum("bytes"))
+        .collect()
+        .row(0, named=True)
+    )
     tf.export(events, tmp_path / "run.folded", weight=weight)
     lines = (tmp_path / "run.folded").read_text().splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == table[weight]
@@ -264,13 +271,17 @@ HOSTILE = '</script>"\\;\x1b[31m\u202e\n'
 
 
 def test_hostile_names_stay_text(tmp_path):
-    events = tf.scan(DATA / "demo.strace.zst").with_columns(path=pl.lit(HOSTILE), comm=pl.lit(HOSTILE))
+    events = tf.scan(DATA / "demo.strace.zst").with_columns(
+        path=pl.lit(HOSTILE), comm=pl.lit(HOSTILE)
+    )
     for name in ("run.json.gz", "run.speedscope.json", "run.folded", "run.pftrace"):
         tf.export(events, tmp_path / name)
     text = gzip.decompress((tmp_path / "run.json.gz").read_bytes()).decode()
     assert "</script" not in text
     assert json.loads(text)["traceEvents"][-1]
-    assert any(one.get("args", {}).get("path") == HOSTILE for one in json.loads(text)["traceEvents"])
+    assert any(
+        one.get("args", {}).get("path") == HOSTILE for one in json.loads(text)["traceEvents"]
+    )
     speedscope = json.loads((tmp_path / "run.speedscope.json").read_text())
     assert {"name": HOSTILE} in speedscope["shared"]["frames"]
     for line in (tmp_path / "run.folded").read_text().splitlines():
@@ -280,7 +291,9 @@ def test_hostile_names_stay_text(tmp_path):
 
 
 CALL = st.tuples(
-    st.integers(0, 3), st.integers(0, 40_000), st.none() | st.integers(-5, 20_000),
+    st.integers(0, 3),
+    st.integers(0, 40_000),
+    st.none() | st.integers(-5, 20_000),
     st.sampled_from(["complete", "unfinished", "killed"]),
 )
 
@@ -305,7 +318,7 @@ def test_slices_never_cross(tmp_path_factory, calls, model):
 
 def test_errors(tmp_path):
     log = tmp_path / "run.strace"
-    log.write_text("1 read(0, \"\", 1) = 0\n")
+    log.write_text('1 read(0, "", 1) = 0\n')
     events = tf.scan(log)
     with pytest.raises(tf.Error, match="no times"):
         tf.export(events, tmp_path / "run.pftrace")

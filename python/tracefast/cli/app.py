@@ -19,7 +19,7 @@ from tracefast.cli.commands.compare.diff import diff
 from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.errors import errors
 from tracefast.cli.commands.events import events
-from tracefast.cli.commands.export import export
+from tracefast.cli.commands.export.command import export
 from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks

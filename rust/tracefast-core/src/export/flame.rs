@@ -143,23 +143,22 @@ impl Flame {
     /// `program;frame;call;path weight`. Processes of one program are one.
     fn folded(&self, out: &mut Vec<u8>, sums: &[(Stack, i64)]) {
         let program = |process: u32| self.plan.tracks.processes.get(process as usize);
-        let mut merged: HashMap<(&str, u32, u32, Option<u32>), (&Stack, i64)> = HashMap::default();
+        let mut merged: HashMap<(&str, Stack), i64> = HashMap::default();
         for (stack, sum) in sums {
             let name = program(stack.process).map_or("process", |track| &*track.program);
-            let key = (name, stack.frames, stack.call, stack.path);
-            let (_, total) = merged.entry(key).or_insert((stack, 0));
+            let total = merged.entry((name, Stack { process: 0, ..stack.clone() })).or_default();
             *total = total.saturating_add(*sum);
         }
         let mut lines: Vec<_> = merged.into_iter().collect();
-        lines.sort_unstable_by_key(|((name, ..), (stack, _))| (*name, *stack));
-        for ((name, ..), (stack, sum)) in lines {
+        lines.sort_unstable();
+        for ((name, stack), sum) in &lines {
             folded_frame(out, name);
             for text in self.texts(stack) {
                 out.push(b';');
                 folded_frame(out, text);
             }
             out.push(b' ');
-            number(out, sum);
+            number(out, *sum);
             out.push(b'\n');
         }
     }

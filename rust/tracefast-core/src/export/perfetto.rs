@@ -185,17 +185,16 @@ impl Perfetto {
 
     fn text(&mut self, argument: u64, text: &str) {
         let new = self.texts.len() as u64 + 1;
-        let iid = match self.texts.get(text) {
-            Some(&iid) => iid,
-            None => {
-                self.texts.insert(text.into(), new);
-                self.text_bytes += text.len() + 64;
-                self.interned.with(29, |one| {
-                    one.number(1, new);
-                    one.bytes(2, text.as_bytes());
-                });
-                new
-            }
+        let iid = if let Some(&iid) = self.texts.get(text) {
+            iid
+        } else {
+            self.texts.insert(text.into(), new);
+            self.text_bytes += text.len() + 64;
+            self.interned.with(29, |one| {
+                one.number(1, new);
+                one.bytes(2, text.as_bytes());
+            });
+            new
         };
         self.value.0.clear();
         self.value.number(1, argument);

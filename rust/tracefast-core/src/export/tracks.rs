@@ -51,14 +51,12 @@ struct Numbers {
 
 impl Numbers {
     fn take(&mut self, wanted: Option<i32>) -> i32 {
-        match wanted.filter(|&wanted| wanted >= 0 && self.used.insert(wanted)) {
-            Some(wanted) => wanted,
-            None => {
-                self.next = self.next.saturating_add(1);
-                self.used.insert(self.next);
-                self.next
-            }
+        if let Some(wanted) = wanted.filter(|&wanted| wanted >= 0 && self.used.insert(wanted)) {
+            return wanted;
         }
+        self.next = self.next.saturating_add(1);
+        self.used.insert(self.next);
+        self.next
     }
 }
 

@@ -39,7 +39,7 @@ pub struct ExportFile {
 #[derive(Debug)]
 enum Target {
     Plain(AtomicFile),
-    Gzip(GzEncoder<AtomicFile>),
+    Gzip(Box<GzEncoder<AtomicFile>>),
 }
 
 impl ExportFile {
@@ -58,7 +58,7 @@ impl ExportFile {
         let file = AtomicFile::create(path, clobber)?;
         let packed = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("gz"));
         let target = if packed {
-            Target::Gzip(GzEncoder::new(file, Compression::fast()))
+            Target::Gzip(Box::new(GzEncoder::new(file, Compression::fast())))
         } else {
             Target::Plain(file)
         };
