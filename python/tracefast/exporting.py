@@ -132,7 +132,7 @@ def export(
     >>> import tracefast as tf
     >>> done = tf.export(tf.scan("demo.strace"), "demo.pftrace")
     >>> done.format, done.calls, done.flows
-    ('perfetto', 7, 1)
+    ('perfetto', 6, 1)
     >>> _ = tf.export(tf.scan("demo.strace"), "demo.folded")
     >>> print(open("demo.folded").read().splitlines()[-1])
     true;execve;/bin/true 300000
