@@ -134,7 +134,8 @@ def export(
     >>> done.format, done.calls, done.flows
     ('perfetto', 6, 1)
     >>> _ = tf.export(tf.scan("demo.strace"), "demo.folded")
-    >>> print(open("demo.folded").read().splitlines()[-1])
+    >>> from pathlib import Path
+    >>> print(Path("demo.folded").read_text().splitlines()[-1])
     true;execve;/bin/true 300000
     """
     export_steps = steps(events, path, format=format, weight=weight, min_ns=min_ns, clobber=clobber)

@@ -1,6 +1,6 @@
 //! The two passes of an export.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
@@ -59,11 +59,12 @@ impl Plan {
 pub struct Export(Mutex<Option<(ExportFile, Dictionaries)>>);
 
 #[pymethods]
+#[allow(clippy::unused_self)] // Python calls methods of folds on objects.
 impl Export {
     #[new]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        path: &str,
         clobber: bool,
         format: &str,
         weight: &str,
@@ -82,7 +83,8 @@ impl Export {
             "bytes" => Weight::Bytes,
             other => return Err(PyValueError::new_err(format!("no weight '{other}'"))),
         };
-        let file = ExportFile::create(&path, clobber, format, Arc::clone(&plan.0), weight);
+        let file =
+            ExportFile::create(Path::new(path), clobber, format, Arc::clone(&plan.0), weight);
         let file = file.map_err(|error| exception(py, &error))?;
         Ok(Self(Mutex::new(Some((file, Dictionaries::default())))))
     }
