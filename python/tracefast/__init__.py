@@ -26,6 +26,8 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     What differs between runs, and how sure that is; which logs break which limits.
 `report`
     All of this as one page, which loads nothing and shows itself in a notebook.
+`export`
+    A timeline or a flame graph for other tools: Perfetto, Chrome, flamegraph.pl, speedscope.
 `mark`, `phase`
     Name parts of a run, in the program that is traced.
 `plot`
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.workers.pools import pools
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
+    from tracefast.exporting import Exported, export
     from tracefast.page.report import report
     from tracefast.reading import parse, read
     from tracefast.scanning import scan
@@ -100,6 +103,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch",
     "Error",
+    "Exported",
     "JoinReport",
     "Progress",
     "Reader",
@@ -114,6 +118,7 @@ __all__ = [
     "diff",
     "errors",
     "events",
+    "export",
     "fields",
     "files",
     "flow",
@@ -151,6 +156,7 @@ _LAZY = {
     "Batch": "tracefast._core",
     "Error": "tracefast._core",
     "JoinReport": "tracefast.analysis.join.report",
+    "Exported": "tracefast.exporting",
     "Progress": "tracefast._core",
     "Reader": "tracefast._core",
     "Report": "tracefast._core",
@@ -164,6 +170,7 @@ _LAZY = {
     "diff": "tracefast.analysis.compare.diff",
     "errors": "tracefast.analysis.errors.table",
     "events": "tracefast.analysis.events",
+    "export": "tracefast.exporting",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files.table",
     "flow": "tracefast.analysis.flow.edges",

@@ -13,6 +13,7 @@ __all__ = [
     "Darshan",
     "Decoder",
     "Error",
+    "Export",
     "FailedCalls",
     "FileTally",
     "Files",
@@ -22,6 +23,7 @@ __all__ = [
     "Memory",
     "ParquetEvents",
     "Phases",
+    "Plan",
     "PollTally",
     "Processes",
     "Progress",
@@ -30,6 +32,7 @@ __all__ = [
     "Roles",
     "Schema",
     "StraceCounts",
+    "Survey",
     "Syscalls",
     "TaskTally",
     "Waits",
@@ -344,6 +347,38 @@ class Waits(Fold):
 @final
 class Workers(Fold):
     def __new__(cls) -> Self: ...
+
+@final
+class Survey(Fold):
+    def __new__(cls, *, min_ns: int | None = None) -> Self: ...
+    def plan(self) -> Plan: ...
+
+@final
+class Plan:
+    @property
+    def calls(self) -> int: ...
+    @property
+    def placed(self) -> int: ...
+
+@final
+class Export:
+    def __new__(
+        cls,
+        path: str,
+        clobber: bool,
+        format: str,  # noqa: A002 - as in Rust
+        weight: str,
+        plan: Plan,
+    ) -> Self: ...
+    @property
+    def needed(self) -> Schema: ...
+    @property
+    def schema(self) -> Schema: ...
+    def words(self, column: str, words: _ArrowStream) -> None: ...
+    def push(self, events: _ArrowStream | _ArrowArray) -> None: ...
+    def ready(self) -> list[Batch]: ...
+    def finish(self) -> list[Batch]: ...
+    def commit(self) -> list[tuple[str, int]]: ...
 
 @final
 class Covered:

@@ -15,7 +15,7 @@ from tracefast import _core
 
 PAGES = sorted(pages.usual())
 # How many commands how-tos have, at least, and what their programs print that the text speaks of.
-COMMANDS = {"data-flow": 3, "hangs": 4, "loading": 4, "page-cache": 3, "workers": 9}
+COMMANDS = {"data-flow": 3, "hangs": 4, "loading": 4, "page-cache": 3, "timelines": 5, "workers": 9}
 SHOWN = {
     "data-flow": 'accuracy.t… ┆ ["python3 7428"]',
     "hangs": "│ 11956 ┆ futex ┆ futex 0x55b23070c590 of 11956 ┆ private-futex ┆ 1709 ",

@@ -204,8 +204,8 @@ def _finished(fold: F, look: Callable[[F], object] | None) -> Iterator[pl.DataFr
 
 
 def fold_together(
-    events: Events, new_folds: Sequence[Callable[[], Fold]], *, question: str
-) -> Generator[None, None, list[Fold]]:
+    events: Events, new_folds: Sequence[Callable[[], F]], *, question: str
+) -> Generator[None, None, list[F]]:
     """Pass all events to several folds in one pass.
 
     Parameters
@@ -235,6 +235,8 @@ def fold_together(
     types = pl.Schema({})
     for new_fold in new_folds:
         types |= pl.Schema(new_fold().needed)
+    if COUNTED in rows_of(events, types, question).collect_schema():
+        types[COUNTED] = pl.Boolean()
     rows = needed(events, types, question)
     opener = opener_of(events)
     if opener is not None:

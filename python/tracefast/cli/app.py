@@ -19,6 +19,7 @@ from tracefast.cli.commands.compare.diff import diff
 from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.errors import errors
 from tracefast.cli.commands.events import events
+from tracefast.cli.commands.export.command import export
 from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.flow import flow
 from tracefast.cli.commands.forks import forks
@@ -59,6 +60,7 @@ Examples:
   tracefast waits app.strace                  who waited for whom, and who hangs
   tracefast workers train.strace              what worker processes cost, and what all read
   tracefast flow app.strace -o flow.svg       which data went where, and what is the result
+  tracefast export app.strace -o app.pftrace  a timeline for ui.perfetto.dev, or a flame graph
   tracefast diff before.strace after.strace   what differs between two runs
   tracefast check rules.toml app.strace       whether it keeps limits, for CI
   tracefast events trace.txt                  which events there are, and how many
@@ -120,6 +122,7 @@ app.command(short_help="Write a page with charts and tables.")(report)
 app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
 app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
 app.command(short_help="Show where data went, and what files were for.")(flow)
+app.command(short_help="Write a timeline or a flame graph for other tools.")(export)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Put strace's and ftrace's logs of one run together.")(join)

@@ -66,9 +66,11 @@
 //! | [`serial`] | what can only be done in the order of the log |
 //! | [`batch`] | resolved blocks to Arrow batches, projections, predicates |
 //! | [`tables`] | batches of events to tables: files, forks, syscalls, processes |
+//! | [`export`] | events to timelines and flame graphs |
 
 pub mod batch;
 pub mod events;
+pub mod export;
 pub mod format;
 pub mod ftrace;
 pub(crate) mod hash;

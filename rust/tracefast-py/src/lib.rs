@@ -47,6 +47,8 @@ mod _core {
     #[pymodule_export]
     use super::tables::errors::FailedCalls;
     #[pymodule_export]
+    use super::tables::export::{Export, Plan, Survey};
+    #[pymodule_export]
     use super::tables::files::{Darshan, Files};
     #[pymodule_export]
     use super::tables::flow::{Flow, Phases, Roles};

@@ -98,17 +98,19 @@ def _nearest(frame: pl.DataFrame, pattern: str, *columns: str) -> str | None:
     return by_name[found[0]] if found else None
 
 
+def matches(name: str | None, pattern: str) -> bool:
+    """Say whether a name matches a pattern: whole, or its last component."""
+    if name is None:
+        return False
+    return fnmatchcase(name, pattern) or fnmatchcase(name.rpartition("/")[2], pattern)
+
+
 def filter_matching(frame: pl.DataFrame, pattern: str | None, *columns: str) -> pl.DataFrame:
     """Keep the rows in which one of the columns matches a pattern: whole, or its last component."""
     if pattern is None:
         return frame
 
-    def matches(value: str | None) -> bool:
-        if value is None:
-            return False
-        return fnmatchcase(value, pattern) or fnmatchcase(value.rpartition("/")[2], pattern)
-
-    hits = [[matches(value) for value in frame[column]] for column in columns]
+    hits = [[matches(value, pattern) for value in frame[column]] for column in columns]
     return frame.filter(pl.Series([any(row) for row in zip(*hits, strict=True)], dtype=pl.Boolean))
 
 

@@ -6,6 +6,7 @@
 
 mod atomic;
 mod dictionary;
+mod export;
 mod ipc;
 mod non_null;
 mod parquet;
@@ -19,6 +20,7 @@ use tracefast_core::events::schema::schema;
 use crate::error::Result;
 pub use crate::sink::atomic::AtomicFile;
 pub(crate) use crate::sink::atomic::about_output;
+pub use crate::sink::export::ExportFile;
 pub use crate::sink::ipc::{EncodedBatches, IpcAppender, IpcEncoder};
 pub use crate::sink::parquet::{
     Compression, EncodedGroup, ParquetAppender, ParquetEncoder, ParquetOptions,

@@ -168,7 +168,7 @@ pub(crate) fn feed(
 }
 
 /// The first column of a table of one batch.
-fn first_column(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+pub(crate) fn first_column(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let batch = stream(table)?.next().transpose().map_err(|error| arrow(&error))?;
     let column = batch.and_then(|batch| batch.columns().first().cloned());
     column.ok_or_else(|| PyValueError::new_err("expected a table with one column"))

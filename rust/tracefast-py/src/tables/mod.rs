@@ -2,6 +2,7 @@
 
 pub(crate) mod covered;
 pub(crate) mod errors;
+pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod flow;
 pub(crate) mod fold;

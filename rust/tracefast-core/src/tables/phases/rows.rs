@@ -13,7 +13,7 @@ use crate::tables::process_tracking::word_classes::{RowKind, Status};
 
 /// The column that says which rows the table counts, if it does not count all: the others only say
 /// what is in which phase.
-const COUNTED: &str = "counted";
+pub(crate) const COUNTED: &str = "counted";
 
 /// The columns that show the phase of a row.
 pub(crate) struct PhaseColumns<'a> {

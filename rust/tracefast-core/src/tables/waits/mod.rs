@@ -12,12 +12,12 @@ mod changes;
 mod connections;
 mod enders;
 mod file_locks;
-mod fold;
+pub(crate) mod fold;
 mod ipc;
 mod judge;
 mod off_cpu;
 mod table;
-mod wait;
+pub(crate) mod wait;
 pub(crate) mod word_classes;
 mod world;
 

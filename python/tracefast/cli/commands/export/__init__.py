@@ -1,0 +1,1 @@
+"""`tracefast export`."""
