@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
     from tracefast.reading import parse, read
+    from tracefast.record.run import record
     from tracefast.scanning import scan
 
 __all__ = [
@@ -123,6 +124,7 @@ __all__ = [
     "pools",
     "processes",
     "read",
+    "record",
     "roles",
     "scan",
     "schema",
@@ -167,6 +169,7 @@ _LAZY = {
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
     "read": "tracefast.reading",
+    "record": "tracefast.record.run",
     "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",
     "schema": "tracefast._core",

@@ -452,4 +452,5 @@ def parse(
     assume_complete: bool = False,
     explain: Callable[[list[tuple[str, int, str, str]]], object] | None = None,
     progress: Progress | None = None,
+    name: str | None = None,
 ) -> Report: ...

@@ -27,6 +27,7 @@ from tracefast.cli.commands.insights.command import insights
 from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
+from tracefast.cli.commands.record import record
 from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls
@@ -44,7 +45,8 @@ Turn strace and ftrace logs into Parquet and Arrow, and answer questions about t
 
 \b
 Examples:
-  strace -f -ttt -T -y -o app.strace ./app    record a log
+  tracefast record -o app.parquet -- ./app    run a program, and record what it does
+  strace -f -ttt -T -y -o app.strace ./app    or record a log
   tracefast app.strace                        the most important of it, on one screen
   tracefast parse app.strace -o app.parquet   turn it into Parquet
   tracefast files app.parquet                 which files were read and written, and how
@@ -104,6 +106,7 @@ def _common(
 
 # What `tracefast LOG` runs.
 app.command(hidden=True)(overview)
+app.command(short_help="Run a program, and turn what it does into events.")(record)
 app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show which processes were created, and what it cost.")(forks)

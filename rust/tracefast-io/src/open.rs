@@ -36,7 +36,7 @@ pub(crate) fn open_first(
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
     progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
-    let source = if let (Some(ending), Input::Log(name)) = (&options.arriving, first) {
+    let mut source = if let (Some(ending), Input::Log(name)) = (&options.arriving, first) {
         let (name, wanted, ending, counters) =
             (name.clone(), options.format, ending.clone(), Arc::clone(progress));
         let open = move || Source::open_arriving(&name, wanted, &ending, &counters);
@@ -48,6 +48,9 @@ pub(crate) fn open_first(
     } else {
         Source::open_input(first, options.format, progress)?
     };
+    if let Some(name) = &options.name {
+        source.name.clone_from(name);
+    }
     Ok((source.on(options.machine), found))
 }
 

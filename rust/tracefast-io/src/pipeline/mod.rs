@@ -60,6 +60,8 @@ pub struct Options {
     /// The one log is still being written: rows are handed on as they come, until its end, or until
     /// this asks for it.
     pub arriving: Option<Ending>,
+    /// What to call the first log in its rows and in messages, where its path says nothing.
+    pub name: Option<String>,
 }
 
 impl Default for Options {
@@ -76,6 +78,7 @@ impl Default for Options {
             predicate: None,
             limit: None,
             arriving: None,
+            name: None,
         }
     }
 }
