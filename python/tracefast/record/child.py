@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,7 +47,20 @@ def start(argv: Sequence[str]) -> int:
 
     Descriptors that it does not inherit are closed, as all are that Python has opened.
     """
-    return os.posix_spawn(argv[0], argv, os.environ, setsigmask=(), setsigdef=_DEFAULT)
+    words = [*_ends_with_parent(), *argv]
+    return os.posix_spawn(words[0], words, os.environ, setsigmask=(), setsigdef=_DEFAULT)
+
+
+def _ends_with_parent() -> list[str]:
+    """Give the start of a command that ends when this process is killed, where that is known.
+
+    Without a reader, strace would print an error for each call, between the program's own lines.
+    """
+    setpriv = shutil.which("setpriv")
+    words = [setpriv or "", "--pdeathsig", "KILL", "--"]
+    # That of busybox has no such option.
+    works = setpriv and subprocess.run([*words, "true"], capture_output=True, check=False)  # noqa: S603
+    return words if works and works.returncode == 0 else []
 
 
 def children(parent: int) -> list[int]:

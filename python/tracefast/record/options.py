@@ -55,7 +55,7 @@ def strace_version(strace: str) -> tuple[int, int]:
     OSError
         It cannot be run.
     """
-    text = subprocess.run([strace, "-V"], capture_output=True, text=True, check=False).stdout
+    text = subprocess.run([strace, "-V"], capture_output=True, text=True, check=False).stdout  # noqa: S603
     found = re.search(r"version (\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (4, 5)
 

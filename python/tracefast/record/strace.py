@@ -24,6 +24,8 @@ Say = Callable[[str], None]
 _PIPE: Final = 1 << 20
 _CHUNK: Final = 1 << 16
 _PATIENCE_S: Final = 0.2
+# The exit code where a signal ended the recording, but not the command.
+_STILL_RUNS: Final = 128 + signal.SIGINT
 
 
 class StraceRun:
@@ -73,7 +75,9 @@ class StraceRun:
         options += [word for pid in pids for word in ("-p", str(pid))]
         log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
         self._say, self._attached = say, bool(pids)
-        self._asked = self._code = 0
+        self._asked = self._late = self._code = 0
+        self._command: int | None = None
+        self._cut = False
         self._gone = Event()
         self._read, write = os.pipe()
         with suppress(OSError):  # It is only faster.
@@ -93,14 +97,15 @@ class StraceRun:
         while not select.select([process], [], [], _PATIENCE_S)[0]:
             if said or self._attached:
                 continue
-            living = bool(child.children(self._pid))
+            living = child.children(self._pid)
             if started and not living:
                 said = True
                 self._say(
                     "the command has ended; what it started still runs, and is recorded: Ctrl-C "
                     "ends the recording"
                 )
-            started = started or living
+            if living:
+                started, self._command = True, living[0]
         os.close(process)
         self._code = child.exit_code(os.waitpid(self._pid, 0)[1])
         self._gone.set()
@@ -121,24 +126,24 @@ class StraceRun:
         KeyboardInterrupt
             The program has ended, and this is the second signal since then: nothing is written.
         """
-        self._asked += 1
         if self._gone.is_set():
-            if self._asked > 1:
+            # The first one may have been meant for the program.
+            self._late += 1
+            if self._late > 1:
                 raise KeyboardInterrupt
-            self._say("writing what was recorded; once more: leave without it")
             return
+        self._asked += 1
         targets = [self._pid] if self._attached else child.children(self._pid)
         insists = self._asked > 1 and number not in {signal.SIGINT, signal.SIGQUIT}
         if not targets or insists:
             # strace itself takes no signal while it runs a command. Without it, what it traced
             # goes on: ptrace(2), "Death under ptrace".
             targets, number, sent = [self._pid], signal.SIGKILL, False
+            self._cut = True
         if not sent:
             for pid in targets:
                 with suppress(ProcessLookupError):
                     os.kill(pid, number)
-        if self._attached:
-            self._asked = max(self._asked, 1)
 
     def parse(
         self, output: str, *, name: str, clobber: bool, progress: _core.Progress
@@ -171,6 +176,8 @@ class StraceRun:
         finally:
             os.close(self._read)
         self._gone.wait()
+        if self._cut:
+            return report, _code_in(output, self._command)
         return report, self._code
 
     def _await_text(self) -> None:
@@ -190,6 +197,17 @@ class StraceRun:
             if select.select([self._read], [], [], _PATIENCE_S)[0]:
                 with suppress(BlockingIOError):
                     os.read(self._read, _CHUNK)
+
+
+def _code_in(events: str, process: int | None) -> int:
+    """Give the exit code of a process by its last event: strace was ended, and says nothing."""
+    import polars as pl
+
+    from tracefast.scanning import scan
+
+    ends = scan(events).filter(pl.col("kind") == "exit", pl.col("tid") == process)
+    last = ends.select("name", "ret", "args").tail(1).collect()
+    return _STILL_RUNS if last.is_empty() or last["ret"].item() is None else int(last["ret"].item())
 
 
 def _is_empty(pipe: int) -> bool:

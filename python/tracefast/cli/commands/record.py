@@ -131,7 +131,7 @@ def _progress_line(progress: Progress, *, disabled: bool) -> Iterator[None]:
     def follow() -> None:
         while not done.wait(_INTERVAL_S):
             if _is_plain():
-                text = f"recording: {count(progress.rows)} events, {size(progress.bytes_read)}"
+                text = f"recording: {size(progress.bytes_read)}, {count(progress.rows)} events"
                 print(f"\r{text}\x1b[K\r", end="", file=sys.stderr, flush=True)
 
     follower = threading.Thread(target=follow, daemon=True)
@@ -145,7 +145,7 @@ def _progress_line(progress: Progress, *, disabled: bool) -> Iterator[None]:
 
 
 def _is_plain() -> bool:
-    """Say whether the terminal takes lines; else the command draws on it, and would be disturbed."""
+    """Say whether the terminal takes lines; not where the command draws on it."""
     import termios
 
     try:

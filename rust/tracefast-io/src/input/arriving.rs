@@ -16,6 +16,8 @@ use crate::input::source::{Progress, SNIFF, shrunk, with_file_hint};
 const SNIFF_TIME: Duration = Duration::from_millis(300);
 /// How often to look whether a file has grown, and whether reading is to end.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long text is taken after the end is asked for: a tracer that is ended, too, still writes.
+const END_TIME: Duration = Duration::from_millis(300);
 /// Bytes of one read: as many as a pipe holds.
 const CHUNK: usize = 64 << 10;
 /// Reads that wait to be taken.
@@ -41,6 +43,8 @@ pub(crate) struct Arriving {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: io::Cursor<Vec<u8>>,
     ending: Ending,
+    /// When to read no further, whatever comes.
+    last: Option<Instant>,
     progress: Arc<Progress>,
 }
 
@@ -66,7 +70,7 @@ impl Arriving {
         // It may wait for input when all else has ended, and is left to end with its input.
         thread.spawn(move || read_all(file, grows, &until, &sender))?;
         let (ending, progress) = (ending.clone(), Arc::clone(progress));
-        Ok(Self { chunks, chunk: io::Cursor::default(), ending, progress })
+        Ok(Self { chunks, chunk: io::Cursor::default(), ending, last: None, progress })
     }
 
     /// The first bytes, from which the format is found: what comes in a short time.
@@ -90,7 +94,13 @@ impl Arriving {
     }
 
     /// The next bytes, none at the end. `None`: they have not come in time.
-    fn next(&self, patience: Duration) -> io::Result<Option<Vec<u8>>> {
+    fn next(&mut self, patience: Duration) -> io::Result<Option<Vec<u8>>> {
+        if self.ending.is_due() {
+            let last = *self.last.get_or_insert_with(|| Instant::now() + END_TIME);
+            if Instant::now() > last {
+                return Ok(Some(Vec::new()));
+            }
+        }
         match self.chunks.recv_timeout(patience) {
             Ok(chunk) => {
                 let chunk = chunk?;

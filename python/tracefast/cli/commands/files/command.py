@@ -63,7 +63,7 @@ _REPORTS: Final = (
 )
 
 
-@table_command()
+@table_command(live=True)
 def files(
     request: Request,
     *,
@@ -140,6 +140,7 @@ def files(
       tracefast files app.strace --by phase --match '*.csv'
       tracefast files run-*.strace --format ndjson | jq .path
       tracefast files app.strace -o files.csv
+      tracefast files --follow growing.strace --refresh 5s
       tracefast files app.strace --explain model.pth
       tracefast files app.strace --darshan --format csv
       tracefast files trace.txt --page-cache --inode-map inodes.txt
