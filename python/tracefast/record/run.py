@@ -12,6 +12,7 @@ from tracefast.arguments import check_choice, path_text
 from tracefast.inputs.sources import Source
 from tracefast.outputs import exists, sink_of
 from tracefast.record import child
+from tracefast.record.kernel import KernelRun
 from tracefast.record.options import Only
 from tracefast.record.strace import Say, StraceRun
 
@@ -41,6 +42,7 @@ def record(
     *,
     pids: Sequence[int] = (),
     only: Only | None = None,
+    kernel: bool = False,
     keep_log: Source | None = None,
     clobber: bool = True,
     progress: _core.Progress | None = None,
@@ -63,6 +65,9 @@ def record(
     only
         Record only what ``"files"``, ``"processes"`` or ``"waits"`` need: other calls are not
         slowed down (strace 5.3).
+    kernel
+        Record with the kernel's tracefs instead of strace: it slows calls down far less, and shows
+        the page cache, devices and the scheduler. It needs root, and ends with the program.
     keep_log
         A file for the text of strace, too.
     clobber
@@ -102,11 +107,20 @@ def record(
         raise ValueError("record needs a command, or processes to attach to, and not both")
     _check_output(target, clobber=clobber)
     log = None if keep_log is None else path_text("keep_log", keep_log)
-    run = StraceRun(command, pids, only=only, keep_log=log, say=say)
+    if kernel and (only or log):
+        raise ValueError("only and keep_log are for strace, not for the kernel")
+    run = (
+        KernelRun(command, pids, say=say)
+        if kernel
+        else StraceRun(command, pids, only=only, keep_log=log, say=say)
+    )
     counters = _core.Progress() if progress is None else progress
     with child.signals_to(run.receive):
         report, code = run.parse(
-            target, name=f"{Path(target).stem}.strace", clobber=clobber, progress=counters
+            target,
+            name=f"{Path(target).stem}.{'ftrace' if kernel else 'strace'}",
+            clobber=clobber,
+            progress=counters,
         )
     return Recording(target, report, 0 if pids else code)
 

@@ -208,12 +208,14 @@ def _make_request(
     """Check what can be checked before any work is done."""
     from tracefast.cli.output.form import choose_form
 
+    if refresh is not None:
+        others["refresh"] = parse_span("--refresh", refresh) / 1e9
+
     return Request(
         form=choose_form(format_, output, no_clobber=no_clobber, table=table, pictures=pictures),
         output=output,
         clobber=not no_clobber,
         window=Window.parse(from_, to, phase),
-        **({} if refresh is None else {"refresh": parse_span("--refresh", refresh) / 1e9}),
         **others,
     )
 

@@ -56,6 +56,14 @@ def record(
             show_default=False,
         ),
     ] = None,
+    kernel: Annotated[
+        bool,
+        typer.Option(
+            "--kernel",
+            help="Record with the kernel's tracefs, not strace (root): page cache, devices and"
+            " scheduler, too, at a fraction of the cost.",
+        ),
+    ] = False,
     keep_log: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Keep the text of strace, too.", show_default=False),
@@ -74,6 +82,7 @@ def record(
       tracefast record -o app.parquet -- ./app --fast
       tracefast record -o app.parquet --only files -- python train.py
       tracefast record -o server.parquet -p 1234
+      sudo tracefast record --kernel -o app.parquet -- ./app
       tracefast record -o app.parquet --keep-log app.strace -- ./app
     """
     from tracefast.record.run import record as run
@@ -87,6 +96,10 @@ def record(
             "neither a command nor a process is given" if not pid else "-p and a command",
             "give -- COMMAND, or -p PID",
         )
+    if kernel and (only or keep_log):
+        raise CommandError(
+            "--kernel: takes neither --only nor --keep-log, which are for strace", "leave them out"
+        )
     progress = Progress()
     with _progress_line(progress, disabled=quiet):
         made = run(
@@ -94,6 +107,7 @@ def record(
             output,
             pids=pid or [],
             only=only,
+            kernel=kernel,
             keep_log=keep_log,
             clobber=not no_clobber,
             progress=progress,
