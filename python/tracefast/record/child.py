@@ -42,16 +42,23 @@ def program(name: str) -> str:
     raise error_with_hint(f"{name}: no such command", "check its name, and PATH")
 
 
-def start(argv: Sequence[str]) -> int:
+def start(argv: Sequence[str], *, ends_with_parent: bool = False) -> int:
     """Start a program with the usual signals; give its process id.
 
-    Descriptors that it does not inherit are closed, as all are that Python has opened.
+    It inherits no descriptor that Python has opened.
+
+    Parameters
+    ----------
+    argv
+        The program and its arguments.
+    ends_with_parent
+        It is killed when this process is, where the system can do that.
     """
-    words = [*_ends_with_parent(), *argv]
+    words = [*(_killed_with_parent() if ends_with_parent else ()), *argv]
     return os.posix_spawn(words[0], words, os.environ, setsigmask=(), setsigdef=_DEFAULT)
 
 
-def _ends_with_parent() -> list[str]:
+def _killed_with_parent() -> list[str]:
     """Give the start of a command that ends when this process is killed, where that is known.
 
     Without a reader, strace would print an error for each call, between the program's own lines.

@@ -85,7 +85,8 @@ class StraceRun:
         # strace opens the pipe of this process: the program inherits no descriptor of it.
         output = f"/proc/{os.getpid()}/fd/{write}"
         program = ["--", *command] if command else []
-        self._pid = child.start([strace, *options, "-o", output, *program])
+        words = [strace, *options, "-o", output, *program]
+        self._pid = child.start(words, ends_with_parent=True)
         Thread(target=self._wait, args=(write,), name="tracefast-strace", daemon=True).start()
         if log is not None:
             self._read = _copied(self._read, log)

@@ -107,7 +107,8 @@ class Instance:
         """Remove it, and unmount what was mounted for it."""
         _remove(self.folder)
         if self._mounted:
-            subprocess.run(["umount", str(_USUAL)], capture_output=True, check=False)  # noqa: S607
+            unmount = ["umount", str(_USUAL)]
+            subprocess.run(unmount, capture_output=True, check=False)  # noqa: S603
 
 
 def _root() -> tuple[Path, bool]:
@@ -120,7 +121,7 @@ def _root() -> tuple[Path, bool]:
     done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
         raise error_with_hint(
-            f"tracefs: not mounted, and cannot be: {done.stderr.strip()}",
+            f"tracefs: not mounted, and cannot be: {done.stderr.partition(chr(10))[0]}",
             "recording with the kernel needs root, and a kernel with CONFIG_FTRACE; without them, "
             "leave out --kernel",
         )
