@@ -52,22 +52,22 @@ def test_nothing_is_left_however_it_ends(command, tmp_path, instances):
     words = [command, "record", "-q", "--kernel", "-o", "app.parquet", "--", SH, "-c"]
     script = "echo ready; exec sleep 60"
     for number, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)):
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [*words, script],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
-            preexec_fn=allowed,  # noqa: PLW1509
-        )
-        assert process.stdout.readline() == b"ready\n"
-        (name,) = ours(instances)
-        child = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        children = [int(one) for one in child.read_text().split()]
-        process.send_signal(number)
-        assert process.wait(timeout=60) == code
-        if number == signal.SIGKILL:
-            # Nobody could remove it; the command goes on.
-            assert ours(instances) == [name]
-            os.kill(children[0], signal.SIGKILL)
+            preexec_fn=allowed,  # noqa: PLW1509 - in time
+        ) as process:
+            assert process.stdout.readline() == b"ready\n"
+            (name,) = ours(instances)
+            tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+            (child,) = [int(one) for task in tasks for one in task.read_text().split()]
+            process.send_signal(number)
+            assert process.wait(timeout=60) == code
+            if number == signal.SIGKILL:
+                # Nobody could remove it; the command goes on.
+                assert ours(instances) == [name]
+                os.kill(child, signal.SIGKILL)
     done = subprocess.run([*words, "true"], cwd=tmp_path, check=False)
     assert (done.returncode, ours(instances)) == (0, [])
 

@@ -69,9 +69,9 @@ def test_a_command_keeps_its_streams_descriptors_and_exit_code(run, tmp_path):
 def test_only_what_a_table_needs_is_recorded(run, tmp_path):
     program = "import os, threading; os.getppid(); os.dup(1); threading.Thread(target=int).start()"
     for only, has, lacks in (
-        ("files", {"dup", "openat", "mmap", "clone3"}, {"futex", "rt_sigaction"}),
-        ("processes", {"openat", "execve", "clone3"}, {"dup", "fstat"}),
-        ("waits", {"dup", "rt_sigaction"}, {"getppid"}),
+        ("files", {"fcntl", "openat", "mmap", "clone3"}, {"futex", "rt_sigaction"}),
+        ("processes", {"openat", "execve", "clone3"}, {"fcntl", "newfstatat"}),
+        ("waits", {"fcntl", "rt_sigaction"}, {"getppid"}),
     ):
         run(
             "record", "-q", "-o", "app.parquet", "--only", only, "--", sys.executable, "-c", program

@@ -76,7 +76,7 @@ class StraceRun:
         log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
         self._say, self._attached = say, bool(pids)
         self._asked = self._late = self._code = 0
-        self._command: int | None = None
+        self._begun = Event()
         self._cut = False
         self._gone = Event()
         self._read, write = os.pipe()
@@ -94,19 +94,16 @@ class StraceRun:
     def _wait(self, write: int) -> None:
         """Wait for strace, and then end the log."""
         process = os.pidfd_open(self._pid)
-        started = said = False
+        said = False
         while not select.select([process], [], [], _PATIENCE_S)[0]:
-            if said or self._attached:
+            if said or self._attached or not self._begun.is_set():
                 continue
-            living = child.children(self._pid)
-            if started and not living:
+            if not child.children(self._pid):
                 said = True
                 self._say(
                     "the command has ended; what it started still runs, and is recorded: Ctrl-C "
                     "ends the recording"
                 )
-            if living:
-                started, self._command = True, living[0]
         os.close(process)
         self._code = child.exit_code(os.waitpid(self._pid, 0)[1])
         self._gone.set()
@@ -178,7 +175,7 @@ class StraceRun:
             os.close(self._read)
         self._gone.wait()
         if self._cut:
-            return report, _code_in(output, self._command)
+            return report, _code_in(output)
         return report, self._code
 
     def _await_text(self) -> None:
@@ -190,6 +187,7 @@ class StraceRun:
         if _is_empty(self._read):
             self._gone.wait()
             raise child.not_traced(self._code)
+        self._begun.set()
 
     def _drop(self) -> None:
         """Read on, so that strace does not wait, nor say for each call that nobody reads it."""
@@ -200,15 +198,18 @@ class StraceRun:
                     os.read(self._read, _CHUNK)
 
 
-def _code_in(events: str, process: int | None) -> int:
-    """Give the exit code of a process by its last event: strace was ended, and says nothing."""
+def _code_in(output: str) -> int:
+    """Give the exit code of the command by its last event: strace was ended, and says nothing."""
     import polars as pl
 
     from tracefast.scanning import scan
 
-    ends = scan(events).filter(pl.col("kind") == "exit", pl.col("tid") == process)
-    last = ends.select("name", "ret", "args").tail(1).collect()
-    return _STILL_RUNS if last.is_empty() or last["ret"].item() is None else int(last["ret"].item())
+    events = scan(output)
+    # The first call is the execve of the command.
+    first = events.select("tid").head(1).collect()["tid"].item()
+    ends = events.filter(pl.col("kind") == "exit", pl.col("tid") == first)
+    last = ends.select("ret").collect()["ret"].drop_nulls().tail(1).to_list()
+    return int(last[0]) if last else _STILL_RUNS
 
 
 def _is_empty(pipe: int) -> bool:
