@@ -27,7 +27,7 @@ from tracefast.cli.commands.insights.command import insights
 from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
-from tracefast.cli.commands.record import record
+from tracefast.cli.commands.record.command import record
 from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls

@@ -28,7 +28,7 @@ GROUPS: Final = {
     "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks"),
     "Data": ("parse", "sql", "schema"),
     "Compare": ("diff", "check"),
-    "Record": ("hooks",),
+    "Record": ("record", "hooks"),
 }
 
 

@@ -140,7 +140,6 @@ def files(
       tracefast files app.strace --by phase --match '*.csv'
       tracefast files run-*.strace --format ndjson | jq .path
       tracefast files app.strace -o files.csv
-      tracefast files --follow growing.strace --refresh 5s
       tracefast files app.strace --explain model.pth
       tracefast files app.strace --darshan --format csv
       tracefast files trace.txt --page-cache --inode-map inodes.txt

@@ -79,7 +79,7 @@ def record(
 
     \b
     Examples:
-      tracefast record -o app.parquet -- ./app --fast
+      tracefast record -o app.parquet -- ./app
       tracefast record -o app.parquet --only files -- python train.py
       tracefast record -o server.parquet -p 1234
       sudo tracefast record --kernel -o app.parquet -- ./app
