@@ -106,7 +106,6 @@ def _common(
 
 # What `tracefast LOG` runs.
 app.command(hidden=True)(overview)
-app.command(short_help="Run a program, and turn what it does into events.")(record)
 app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show which processes were created, and what it cost.")(forks)
@@ -121,6 +120,7 @@ app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Show what differs between runs, and how sure that is.")(diff)
 app.command(short_help="Check that logs keep the limits of rules.")(check)
+app.command(short_help="Run a program, and turn what it does into events.")(record)
 app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)
 app.command(short_help="Run a SQL query.")(sql)
 app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)
