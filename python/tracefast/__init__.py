@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from tracefast.exporting import Exported, export
     from tracefast.page.report import report
     from tracefast.reading import parse, read
+    from tracefast.record.run import record
     from tracefast.scanning import scan
 
 __all__ = [
@@ -139,6 +140,7 @@ __all__ = [
     "pools",
     "processes",
     "read",
+    "record",
     "report",
     "roles",
     "scan",
@@ -188,6 +190,7 @@ _LAZY = {
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
     "read": "tracefast.reading",
+    "record": "tracefast.record.run",
     "report": "tracefast.page.report",
     "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",

@@ -269,6 +269,9 @@ class Fold:
     def ready(self) -> list[Batch]:
         """Return the first rows of the table, if they can no longer change; each once."""
 
+    def snapshot(self) -> list[Batch]:
+        """Return the table of the events so far; more may follow. Not all tables have one."""
+
     def finish(self) -> list[Batch]:
         """Return the rest of the table, in one part or several. This can be done once."""
 
@@ -421,6 +424,7 @@ class Reader:
         limit: int | None = None,
         progress: Progress | None = None,
         plain_words: bool = False,
+        arriving: bool = False,
     ) -> Self: ...
     @property
     def schema(self) -> Schema:
@@ -436,6 +440,9 @@ class Reader:
     def __next__(self) -> Batch: ...
     def poll(self) -> tuple[bool, Batch | None]:
         """Wait 1/20 s for a batch; return whether this was the end, and the batch or None."""
+
+    def end(self) -> None:
+        """Take what was read so far of a log that still comes for all of it; batches follow."""
 
     def close(self) -> None:
         """Stop reading; batches that were returned stay valid.
@@ -480,4 +487,5 @@ def parse(
     assume_complete: bool = False,
     explain: Callable[[list[tuple[str, int, str, str]]], object] | None = None,
     progress: Progress | None = None,
+    name: str | None = None,
 ) -> Report: ...

@@ -10,6 +10,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from tracefast import _core
+from tracefast._polars.arriving import arriving
 from tracefast._polars.compatible_types import Types, fitted
 from tracefast._polars.direct_read import Batches, Opener, UnreadableError, opener_of
 from tracefast._polars.given_events import ArrowStream, Events, rows_of
@@ -127,6 +128,8 @@ def folded(
         types[COUNTED] = pl.Boolean()
     rows = needed(events, types, question)
     opener = opener_of(events)
+    coming = arriving(events)
+    so_far = None if coming is None else coming.attach(empty, look)
 
     def source(
         with_columns: list[str] | None,
@@ -136,7 +139,8 @@ def folded(
     ) -> Iterator[pl.DataFrame]:
         nothing = project(schema.to_frame(), with_columns)
         left = n_rows
-        for part in _parts(opener, rows, list(types), new_fold, look):
+        found = _parts(opener, rows, list(types), new_fold, look) if so_far is None else so_far()
+        for part in found:
             if part is None:
                 yield nothing
                 continue

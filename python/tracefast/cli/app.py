@@ -29,6 +29,7 @@ from tracefast.cli.commands.join.command import join
 from tracefast.cli.commands.overview.command import overview
 from tracefast.cli.commands.parse.command import parse
 from tracefast.cli.commands.processes import processes
+from tracefast.cli.commands.record.command import record
 from tracefast.cli.commands.report.command import report
 from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
@@ -47,7 +48,8 @@ Turn strace and ftrace logs into Parquet and Arrow, and answer questions about t
 
 \b
 Examples:
-  strace -f -ttt -T -y -o app.strace ./app    record a log
+  tracefast record -o app.parquet -- ./app    run a program, and record what it does
+  strace -f -ttt -T -y -o app.strace ./app    or record a log
   tracefast app.strace                        the most important of it, on one screen
   tracefast parse app.strace -o app.parquet   turn it into Parquet
   tracefast files app.parquet                 which files were read and written, and how
@@ -128,6 +130,7 @@ app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Put strace's and ftrace's logs of one run together.")(join)
 app.command(short_help="Show what differs between runs, and how sure that is.")(diff)
 app.command(short_help="Check that logs keep the limits of rules.")(check)
+app.command(short_help="Run a program, and turn what it does into events.")(record)
 app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)
 app.command(short_help="Run a SQL query.")(sql)
 app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)

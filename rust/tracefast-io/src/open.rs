@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use tracefast_core::format::Wanted;
 use tracefast_core::serial::counts::RunCounts;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -37,11 +36,21 @@ pub(crate) fn open_first(
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
     progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
-    let source = if first.names().into_iter().any(may_block) {
-        open_on_thread(first, options.format, progress, interrupted)?
+    let mut source = if let (Some(ending), Input::Log(name)) = (&options.arriving, first) {
+        let (name, wanted, ending, counters) =
+            (name.clone(), options.format, ending.clone(), Arc::clone(progress));
+        let open = move || Source::open_arriving(&name, wanted, &ending, &counters);
+        open_on_thread(open, progress, interrupted)?
+    } else if first.names().into_iter().any(may_block) {
+        let (input, wanted, counters) = (first.clone(), options.format, Arc::clone(progress));
+        let open = move || Source::open_input(&input, wanted, &counters);
+        open_on_thread(open, progress, interrupted)?
     } else {
         Source::open_input(first, options.format, progress)?
     };
+    if let Some(name) = &options.name {
+        source.name.clone_from(name);
+    }
     Ok((source.on(options.machine), found))
 }
 
@@ -52,17 +61,15 @@ fn may_block(name: &str) -> bool {
 
 /// Opens an input on a thread of its own; meanwhile `interrupted` says whether to stop.
 fn open_on_thread(
-    input: &Input,
-    wanted: Option<Wanted>,
-    progress: &Arc<Progress>,
+    open: impl FnOnce() -> Result<Source> + Send + 'static,
+    progress: &Progress,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Source> {
     let (sender, opened) = mpsc::channel();
-    let (input, counters) = (input.clone(), Arc::clone(progress));
     // A thread that waits for input cannot be woken. After an interrupt it is left to end with its
     // input.
     std::thread::Builder::new().name("tracefast-open".to_owned()).spawn(move || {
-        let _ = sender.send(Source::open_input(&input, wanted, &counters));
+        let _ = sender.send(open());
     })?;
     loop {
         match opened.recv_timeout(PATIENCE) {

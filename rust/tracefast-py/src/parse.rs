@@ -19,7 +19,7 @@ use crate::report::Report;
 #[pyo3(signature = (
     sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 65_536,
     compression = None, block_bytes = 262_144, clobber = true, machine = None, model = true,
-    assume_complete = false, explain = None, progress = None
+    assume_complete = false, explain = None, progress = None, name = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
 #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -39,10 +39,12 @@ pub(crate) fn parse(
     assume_complete: bool,
     explain: Option<Py<PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
+    name: Option<String>,
 ) -> PyResult<Report> {
     let kind = kind(sink)?;
     let mut options = options(format_in, threads, block_bytes, row_group, None, machine)?;
     (options.model, options.assume_complete) = (model, assume_complete);
+    options.name = name;
     let compression = match (compression, kind) {
         (None, _) => Compression::default(),
         (Some(text), FileKind::Parquet) => {

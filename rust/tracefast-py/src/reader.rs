@@ -9,6 +9,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
+use tracefast_io::input::arriving::Ending;
 use tracefast_io::open::PATIENCE;
 use tracefast_io::pipeline::Poll;
 use tracefast_io::read::BatchStream;
@@ -58,6 +59,8 @@ pub struct Reader {
     schema: SchemaRef,
     /// The thread that opened it, if signals come to that one.
     main: Option<ThreadId>,
+    /// Asks for the end of a log that still comes.
+    ending: Option<Ending>,
 }
 
 /// How many logs `repr` of a reader names.
@@ -121,7 +124,7 @@ impl Reader {
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
         machine = None, assume_complete = false, predicate = None, limit = None, progress = None,
-        plain_words = false
+        plain_words = false, arriving = false
     ), text_signature = None)]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -138,12 +141,15 @@ impl Reader {
         limit: Option<usize>,
         progress: Option<&Bound<'_, Progress>>,
         plain_words: bool,
+        arriving: bool,
     ) -> PyResult<Self> {
         let columns = columns.as_deref();
         let mut options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
         options.predicate = predicate.map(|Wanted(predicate)| predicate);
         options.limit = limit;
         options.assume_complete = assume_complete;
+        options.arriving = arriving.then(Ending::default);
+        let ending = options.arriving.clone();
         if plain_words {
             options.projection = options.projection.with_plain_words();
         }
@@ -164,7 +170,14 @@ impl Reader {
         };
         let schema = stream.schema();
         let state = Mutex::new(State::Open);
-        Ok(Self { logs: sources, stream: Arc::new(Mutex::new(stream)), state, schema, main })
+        Ok(Self {
+            logs: sources,
+            stream: Arc::new(Mutex::new(stream)),
+            state,
+            schema,
+            main,
+            ending,
+        })
     }
 
     /// The columns of the batches.
@@ -229,6 +242,13 @@ impl Reader {
             Poll::Waiting => (false, None),
             Poll::End => (true, None),
         })
+    }
+
+    /// Take what was read so far of a log that still comes for all of it; batches of it follow.
+    fn end(&self) {
+        if let Some(ending) = &self.ending {
+            ending.end();
+        }
     }
 
     /// Stop reading; batches that were returned stay valid.

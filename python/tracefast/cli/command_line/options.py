@@ -108,6 +108,21 @@ ColorOption = Annotated[
         show_default=False,
     ),
 ]
+FollowOption = Annotated[
+    bool,
+    typer.Option(
+        "--follow", help="Read the log as it grows, until Ctrl-C, and show the table meanwhile."
+    ),
+]
+RefreshOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="How often a table is shown while its log comes, by --follow or through a pipe."
+        "  [default: 2s]",
+        show_default=False,
+    ),
+]
 QuietOption = Annotated[
     bool, typer.Option("-q", "--quiet", help="Print only errors on standard error.")
 ]

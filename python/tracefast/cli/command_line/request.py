@@ -10,10 +10,13 @@ from typing import Any
 
 from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import exits_with_code
-from tracefast.cli.command_line.time_window import Window
+from tracefast.cli.command_line.time_window import Window, parse_span
 from tracefast.cli.messages.stderr import print_warning
 from tracefast.cli.output.form import Annotations, Format, ResultFormat
 from tracefast.reading import FormatIn, Machine
+
+# Options of tables that are shown while their log comes.
+_LIVE = ("follow", "refresh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,10 @@ class Request:
         The output has the suffix of a picture.
     annotations
         The document for machines that the results of rules are written as; None for a table.
+    follow
+        Read the log as it grows.
+    refresh
+        Seconds between two tables while a log comes.
     """
 
     form: Format
@@ -65,6 +72,8 @@ class Request:
     quiet: bool = False
     picture: bool = False
     annotations: Annotations | None = None
+    follow: bool = False
+    refresh: float = 2.0
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""
@@ -88,6 +97,7 @@ def table_command(
     other_output: str | None = None,
     pictures: Collection[str] = (),
     annotations: bool = False,
+    live: bool = False,
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Turn a function into a command with the options that all tables share.
 
@@ -103,7 +113,10 @@ def table_command(
         Suffixes of outputs that are not tables either: the command draws them.
     annotations
         The command gives results of rules, and can write them as documents for machines, too.
+    live
+        The command can show its table while the log comes.
     """
+    without = without if live else (*without, *_LIVE)
     return lambda command: _make_command(command, without, other_output, pictures, annotations)
 
 
@@ -175,6 +188,8 @@ def _shared_options(
     machine: options.MachineOption = None,
     assume_complete: options.AssumeCompleteOption = False,
     color: options.ColorOption = None,
+    follow: options.FollowOption = False,
+    refresh: options.RefreshOption = None,
     quiet: options.QuietOption = False,
 ) -> None:
     """Declare the options that all tables share, for typer to read."""
@@ -190,10 +205,14 @@ def _make_request(
     to: str | None,
     phase: str | None,
     pictures: Collection[str],
+    refresh: str | None = None,
     **others: Any,  # noqa: ANN401 - as they are
 ) -> Request:
     """Check what can be checked before any work is done."""
     from tracefast.cli.output.form import choose_form
+
+    if refresh is not None:
+        others["refresh"] = parse_span("--refresh", refresh) / 1e9
 
     return Request(
         form=choose_form(format_, output, no_clobber=no_clobber, table=table, pictures=pictures),

@@ -45,7 +45,7 @@ GROUPS: Final = {
     "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks", "join"),
     "Data": ("parse", "sql", "schema"),
     "Compare": ("diff", "check"),
-    "Record": ("hooks",),
+    "Record": ("record", "hooks"),
 }
 
 

@@ -34,7 +34,7 @@ _SPARE = (
 )
 
 
-@table_command(other_output="plot")
+@table_command(other_output="plot", live=True)
 @with_plots
 def processes(
     request: Request,
@@ -69,9 +69,11 @@ def processes(
       tracefast processes app.parquet --tree --match 'gcc'
       tracefast processes app.parquet --format ndjson | jq .images
     """
+    import polars as pl
+
     from tracefast.analysis.processes import SCHEMA
     from tracefast.analysis.processes import processes as analysis
-    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.inputs.live import run_or_watch
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     if tree:
@@ -80,8 +82,8 @@ def processes(
         if request.sort is not None:
             raise CommandError("--tree is always in order of time", "leave out --sort")
     check_columns(request, SCHEMA)
-    table, complete = run_analysis(request, analysis)
-    if table is not None:
+
+    def show(table: pl.DataFrame) -> None:
         # Inputs that were read one by one are each in order, but not together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
         if tree:
@@ -93,4 +95,8 @@ def processes(
         else:
             rows = filter_rows(table, request, match, "image")
             print_table(rows, request, main=_MAIN, spare=_SPARE)
+
+    table, complete = run_or_watch(request, analysis, show)
+    if table is not None:
+        show(table)
     return DONE if complete else FAILED

@@ -18,7 +18,7 @@ class By(StrEnum):
     PHASE = "phase"
 
 
-@table_command(other_output="plot")
+@table_command(other_output="plot", live=True)
 @with_plots
 def syscalls(
     request: Request,
@@ -56,6 +56,7 @@ def syscalls(
 
     from tracefast.analysis import syscalls as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.inputs.live import run_or_watch
     from tracefast.cli.screen.result_table import check_columns, note_without_phases
     from tracefast.cli.screen.strace_summary import print_strace_summary
     from tracefast.cli.screen.syscalls_table import print_syscalls_table
@@ -68,12 +69,8 @@ def syscalls(
         return DONE if complete else FAILED
     rows_of: analysis.By | None = None if by is None else by.value
     check_columns(request, analysis.columns(rows_of))
-    table, complete = run_analysis(
-        request,
-        lambda events: analysis.syscalls(events, by=rows_of),
-        by_phase=by is By.PHASE,
-    )
-    if table is not None:
+
+    def show(table: pl.DataFrame) -> None:
         if by is By.PHASE:
             note_without_phases(table, request)
         # Inputs that were read one by one are each in order, but not together.
@@ -84,6 +81,15 @@ def syscalls(
             pl.when(known).then(longest), descending=True, nulls_last=True, maintain_order=True
         )
         print_syscalls_table(table, request, match=match)
+
+    table, complete = run_or_watch(
+        request,
+        lambda events: analysis.syscalls(events, by=rows_of),
+        show,
+        by_phase=by is By.PHASE,
+    )
+    if table is not None:
+        show(table)
     return DONE if complete else FAILED
 
 

@@ -40,9 +40,9 @@ def spool(folder: Path, request: Request) -> Path:
     OSError
         It cannot be read, or the folder is full.
     """
-    head, seekable = _peek()
+    head, seekable = peek()
     if content_of(head) == "log":
-        with _put_back(b"" if seekable else head):
+        with put_back(b"" if seekable else head):
             return _parse(STDIN, folder / "stdin.parquet", request)
     path = folder / "stdin"
     with path.open("wb") as file:
@@ -105,7 +105,7 @@ def _read(size: int) -> bytes:
     return os.read(_STDIN, size)
 
 
-def _peek() -> tuple[bytes, bool]:
+def peek() -> tuple[bytes, bool]:
     """Give the first bytes, and whether they can be read again."""
     try:
         return os.pread(_STDIN, _MAGIC_BYTES, os.lseek(_STDIN, 0, os.SEEK_CUR)), True
@@ -117,7 +117,7 @@ def _peek() -> tuple[bytes, bool]:
 
 
 @contextmanager
-def _put_back(head: bytes) -> Iterator[None]:
+def put_back(head: bytes) -> Iterator[None]:
     """Put bytes back in front of standard input while the block runs."""
     if not head:
         yield

@@ -3,7 +3,7 @@
 use crate::hash::HashMap;
 
 /// Texts that occur often, each stored once.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     numbers: HashMap<Box<str>, u32>,
     texts: Vec<Box<str>>,

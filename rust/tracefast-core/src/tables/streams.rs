@@ -8,7 +8,7 @@ use crate::linux::waits::Giver;
 const MOST: usize = 65_536;
 
 /// The descriptions of the newest pipes and sockets, by source.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Streams(HashMap<(u32, u32), ()>);
 
 impl Streams {

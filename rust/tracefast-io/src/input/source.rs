@@ -18,6 +18,7 @@ use tracefast_core::second_log::second_log;
 use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::arriving::{Arriving, Ending};
 use crate::input::compressed::{self, MAGIC, Packing, Pieces};
 use crate::input::merge::{Input, Merge};
 
@@ -90,6 +91,13 @@ pub(crate) enum Bytes {
         rest: Box<dyn Read + Send>,
         /// Bytes of the log's file before them.
         before: u64,
+    },
+    /// The same while it is written: what has come is not kept back.
+    Arriving {
+        /// What was read to find the format.
+        head: Vec<u8>,
+        /// The rest.
+        rest: Arriving,
     },
     /// A compressed log: any worker unpacks any piece, as long as pieces can be found.
     Packed {
@@ -188,6 +196,26 @@ impl Source {
                 Ok(Self::new(&set.name, Some(Format::Strace(set.format)), bytes))
             }
         }
+    }
+
+    /// Opens a log that is still being written, `-` for standard input. It is plain text.
+    ///
+    /// # Errors
+    /// As for [`Source::open`].
+    pub(crate) fn open_arriving(
+        name: &str,
+        wanted: Option<Wanted>,
+        ending: &Ending,
+        progress: &Arc<Progress>,
+    ) -> Result<Self> {
+        let mut rest = Arriving::open(name, ending, progress)?;
+        let head = rest.head().map_err(|error| Error::io(name, error))?;
+        if Packing::from_magic(&head).is_some() {
+            let error = Error::not_a_log(name, "a compressed log cannot be followed");
+            return Err(error.with_hint("unpack it in a pipe: zcat, zstdcat, xzcat, bzcat"));
+        }
+        let format = detect(name, &head, wanted)?;
+        Ok(Self::new(name, format, Bytes::Arriving { head, rest }))
     }
 
     fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {

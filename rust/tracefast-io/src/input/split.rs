@@ -263,18 +263,33 @@ pub struct Cutter {
     done: bool,
     read: u64,
     limits: Limits,
+    /// Blocks end where a read does: more may be long in coming.
+    at_once: bool,
 }
 
 impl Cutter {
     /// A stream whose first bytes were read already.
     pub fn new(head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
         let limits = Limits::default();
-        Self { head: io::Cursor::new(head), rest, carry: Vec::new(), done: false, read: 0, limits }
+        Self {
+            head: io::Cursor::new(head),
+            rest,
+            carry: Vec::new(),
+            done: false,
+            read: 0,
+            limits,
+            at_once: false,
+        }
     }
 
     /// The same, where `before` bytes of the file are another log.
     pub(crate) fn after(before: u64, head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
         Self { read: before, ..Self::new(head, rest) }
+    }
+
+    /// A stream whose text is not kept back until there is enough for a block.
+    pub(crate) fn at_once(head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
+        Self { at_once: true, ..Self::new(head, rest) }
     }
 
     /// The part of a stream after its first `before` bytes: `part_start`, then `rest`.
@@ -303,7 +318,8 @@ impl Cutter {
         let limits = self.limits.of(format);
         loop {
             let space = block.space(want);
-            while have < want && !self.done {
+            let before = have;
+            while have < want && !self.done && (have == before || !self.at_once) {
                 match self.head.read(&mut space[have..])? {
                     0 => match self.rest.read(&mut space[have..]) {
                         Ok(0) => self.done = true,
@@ -344,7 +360,9 @@ impl Cutter {
             from = have.saturating_sub(LINE_START);
             unsettled.add(&text[seen..], limits, byte)?;
             seen = have;
-            want += want.min(STEP);
+            if have == want {
+                want += want.min(STEP);
+            }
         }
     }
 }

@@ -28,6 +28,7 @@ use tracefast_core::serial::stream::Stream;
 use tracefast_core::text::block::Block;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::arriving::Ending;
 use crate::input::merge::Input;
 use crate::input::source::{Progress, Source};
 use crate::pipeline::row_groups::{BatchRows, FullGroup, OpenGroups, ReadyRows, RowGrouper};
@@ -56,6 +57,11 @@ pub struct Options {
     pub predicate: Option<Predicate>,
     /// How many rows are wanted, before the predicate; reading stops there.
     pub limit: Option<usize>,
+    /// The one log is still being written: rows are handed on as they come, until its end, or until
+    /// this asks for it.
+    pub arriving: Option<Ending>,
+    /// What to call the first log in its rows and in messages, where its path says nothing.
+    pub name: Option<String>,
 }
 
 impl Default for Options {
@@ -71,6 +77,8 @@ impl Default for Options {
             assume_complete: false,
             predicate: None,
             limit: None,
+            arriving: None,
+            name: None,
         }
     }
 }

@@ -79,6 +79,12 @@ impl<E: Encode> Shared<E> {
                 self.cut(&name, Cutter::after(before, head, rest), &format)?;
                 state = self.lock();
             }
+            Bytes::Arriving { head, rest } => {
+                state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
+                drop(state);
+                self.cut(&name, Cutter::at_once(head, Box::new(rest)), &format)?;
+                state = self.lock();
+            }
             Bytes::Packed { head, rest } => {
                 state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
                 drop(state);

@@ -129,6 +129,9 @@ impl<E: Encode> Shared<E> {
                         break;
                     }
                 }
+                if self.options.arriving.is_some() {
+                    grouper.finish(&mut ready);
+                }
                 let enough = grouper.has_enough().then(|| grouper.stream.counts.clone());
                 let rows = grouper.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);

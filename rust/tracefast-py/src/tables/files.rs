@@ -27,7 +27,7 @@ impl Files {
             "file" => Scope::File,
             _ => return Err(PyValueError::new_err(format!("'{scope}' is not a known scope"))),
         };
-        Ok(Fold::extended(Self, files::Files::new(Options { by, scope, near })))
+        Ok(Fold::copyable(Self, files::Files::new(Options { by, scope, near })))
     }
 
     /// Calls of `io_uring_enter` so far, and the submissions that they took.

@@ -54,6 +54,17 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
     }
 }
 
+/// The table of a fold as it is, in parts.
+type Snapshot = fn(&dyn Any) -> Result<Vec<RecordBatch>, ArrowError>;
+
+/// The table that a copy of a fold of type `F` gives.
+fn snapshot<F: fold::Fold + Clone + 'static>(
+    fold: &dyn Any,
+) -> Result<Vec<RecordBatch>, ArrowError> {
+    let copy = fold.downcast_ref::<F>().cloned();
+    copy.map_or_else(|| Ok(Vec::new()), fold::Fold::finish)
+}
+
 /// A table in the making: batches of events in, in order, one table out.
 #[pyclass(frozen, subclass, module = "tracefast._core")]
 pub struct Fold {
@@ -62,6 +73,8 @@ pub struct Fold {
 
 struct State {
     fold: Box<dyn AnyFold>,
+    /// Makes the table of what came so far; only for tables that are shown while events come.
+    snapshot: Option<Snapshot>,
     words: fold::Dictionaries,
 }
 
@@ -71,8 +84,24 @@ impl Fold {
         class: T,
         fold: impl fold::Fold + Send + 'static,
     ) -> PyClassInitializer<T> {
+        Self::with_snapshot(class, fold, None)
+    }
+
+    /// The same, whose table can be looked at while events come.
+    pub(crate) fn copyable<T: PyClass<BaseType = Self>, F: fold::Fold + Clone + Send + 'static>(
+        class: T,
+        fold: F,
+    ) -> PyClassInitializer<T> {
+        Self::with_snapshot(class, fold, Some(snapshot::<F>))
+    }
+
+    fn with_snapshot<T: PyClass<BaseType = Self>>(
+        class: T,
+        fold: impl fold::Fold + Send + 'static,
+        snapshot: Option<Snapshot>,
+    ) -> PyClassInitializer<T> {
         let (fold, words) = (Box::new(fold), fold::Dictionaries::default());
-        let base = Self { state: Mutex::new(Some(State { fold, words })) };
+        let base = Self { state: Mutex::new(Some(State { fold, snapshot, words })) };
         PyClassInitializer::from(base).add_subclass(class)
     }
 
@@ -123,7 +152,7 @@ impl Fold {
         let mut over = false;
         feed(py, events, |batch| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(State { fold, words }) = &mut *state else {
+            let Some(State { fold, words, .. }) = &mut *state else {
                 over = true;
                 return Ok(());
             };
@@ -137,6 +166,18 @@ impl Fold {
         let parts = py.detach(|| self.with(|state| state.fold.ready()))?;
         let parts = parts.map_err(|error| arrow(&error))?;
         Ok(parts.into_iter().map(Batch::new).collect())
+    }
+
+    /// Give the table of the events so far, in parts; more may follow.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Vec<Batch>> {
+        let parts = py.detach(|| {
+            self.with(|State { fold, snapshot, .. }| {
+                snapshot.map(|snapshot| snapshot(fold.as_any()))
+            })
+        })?;
+        let what = "this table is known at the end only";
+        let parts = parts.ok_or_else(|| PyRuntimeError::new_err(what))?;
+        Ok(parts.map_err(|error| arrow(&error))?.into_iter().map(Batch::new).collect())
     }
 
     /// Give the rest of the table in parts; once.

@@ -13,6 +13,6 @@ pub struct Processes;
 impl Processes {
     #[new]
     fn new() -> PyClassInitializer<Self> {
-        Fold::extended(Self, processes::Processes::default())
+        Fold::copyable(Self, processes::Processes::default())
     }
 }

@@ -21,7 +21,7 @@ impl Syscalls {
             Some("phase") => By::Phase,
             Some(other) => return Err(PyValueError::new_err(format!("no rows by '{other}'"))),
         };
-        Ok(Fold::extended(Self, syscalls::Syscalls::new(by).with_span(span)))
+        Ok(Fold::copyable(Self, syscalls::Syscalls::new(by).with_span(span)))
     }
 }
 

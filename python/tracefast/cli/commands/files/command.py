@@ -64,7 +64,7 @@ _REPORTS: Final = (
 )
 
 
-@table_command(other_output="plot")
+@table_command(other_output="plot", live=True)
 @with_plots
 def files(
     request: Request,

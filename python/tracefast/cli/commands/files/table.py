@@ -1,6 +1,7 @@
 """`tracefast files`: one row per file, per process or phase and file, or per open."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +12,7 @@ from tracefast.analysis.files.table import NEAR, By, Scope, columns, files_and_r
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import run_analysis
+from tracefast.cli.inputs.live import run_or_watch
 from tracefast.cli.screen.files_table import print_darshan_table, print_files_table
 from tracefast.cli.screen.result_table import check_columns, filter_rows, note_without_phases
 
@@ -82,10 +84,23 @@ def report_files(
         )
         return table if darshan or inode_map is None else with_paths(table, inode_map)
 
-    table, complete = run_analysis(request, analysis, by_phase=options.by == "phase")
+    def show(table: pl.DataFrame) -> None:
+        _print(table, request, options, rings[-1:])
+
+    run = run_analysis if darshan or inode_map is not None else partial(run_or_watch, show=show)
+    table, complete = run(request, analysis, by_phase=options.by == "phase")
     if table is None:
         return FAILED
     check_columns(request, table.schema)
+    show(table)
+    return DONE if complete else FAILED
+
+
+def _print(
+    table: pl.DataFrame, request: Request, options: FilesOptions, rings: list[tuple[int, int]]
+) -> None:
+    """Print the table of files, those with the most bytes first."""
+    darshan = options.darshan
     if options.by == "phase":
         note_without_phases(table, request)
     moved = ("read_bytes", "write_bytes")
@@ -103,4 +118,3 @@ def report_files(
         print_darshan_table(table, request, by=options.by)
     else:
         print_files_table(table, request, by=options.by, rings=rings)
-    return DONE if complete else FAILED

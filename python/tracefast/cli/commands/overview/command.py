@@ -11,6 +11,8 @@ from tracefast.cli.output.form import Format
 if TYPE_CHECKING:
     import polars as pl
 
+    from tracefast.analysis.overview.tables import Overview
+
 # The most text for which rules may take further passes, each of which parses it again.
 _QUICK: Final = 32 << 20
 
@@ -30,9 +32,6 @@ def overview(request: Request) -> int:
       tracefast app.parquet --from 1.5 --top 10
       tracefast trace.txt --format json | jq .errors
     """
-    from tracefast.analysis.overview.tables import Overview
-    from tracefast.analysis.overview.tables import overview as analysis
-    from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.overview.json_form import write_overview
     from tracefast.cli.screen.overview.report import print_overview
 
@@ -41,6 +40,18 @@ def overview(request: Request) -> int:
             f"--format {request.form}: an overview consists of several tables",
             "give --format json, or the command of one table, such as tracefast files",
         )
+    found, complete = made_overview(request)
+    if found is not None:
+        write = write_overview if request.form is Format.JSON else print_overview
+        write(found, request)
+    return DONE if complete and found is not None else FAILED
+
+
+def made_overview(request: Request) -> "tuple[Overview | None, bool]":
+    """Make the tables of an overview; None if no input can be read. And whether all could."""
+    from tracefast.analysis.overview.tables import overview as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+
     made: list[Overview] = []
     insights = _text_of(request.inputs) <= _QUICK
 
@@ -49,10 +60,7 @@ def overview(request: Request) -> int:
         return made[-1].table("processes").lazy()
 
     _, complete = run_analysis(request, look, combinable=False)
-    if made:
-        write = write_overview if request.form is Format.JSON else print_overview
-        write(made[-1], request)
-    return DONE if complete and made else FAILED
+    return (made[-1] if made else None), complete
 
 
 def _text_of(inputs: list[str]) -> int:

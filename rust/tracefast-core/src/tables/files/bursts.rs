@@ -14,7 +14,7 @@ use crate::tables::files::word_classes::{Class, Known};
 pub(crate) type Bursts = HashMap<(u32, u32), Burst>;
 
 /// Calls of one description that overlapped others, as long as no other call came in between.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Burst {
     file_use: u32,
     direction: usize,

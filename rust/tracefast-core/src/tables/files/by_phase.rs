@@ -9,7 +9,7 @@ use crate::tables::phases::open::In;
 use crate::tables::phases::rows::{PhaseRow, PhasesOfRows};
 
 /// The phases of calls, and what is known of rows by phase.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ByPhase {
     pub(crate) phases: PhasesOfRows,
     /// The phase of the call that is counted.

@@ -7,7 +7,7 @@ use crate::tables::files::word_classes::Known;
 use crate::tables::values::Values;
 
 /// A description whose position in the file was not known when it was first seen; rare.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Relative {
     /// Its position was found later: an offset said to be relative is so because of the other side.
     pub(crate) proved: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Relative {
 
 /// Accesses whose position is known only relative to the first access of their description, by row
 /// of the table and by direction.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Waiting {
     parts: HashMap<(u32, u8), WaitingAccesses>,
 }
@@ -44,7 +44,7 @@ impl Waiting {
 }
 
 /// The waiting accesses of one row, in one direction.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct WaitingAccesses {
     pub(crate) ranges: ProcessRanges,
     /// The furthest end.

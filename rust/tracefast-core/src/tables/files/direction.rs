@@ -67,7 +67,7 @@ impl AddAssign<u64> for Count {
 }
 
 /// The reads, or the writes, of one row of the table.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Direction {
     /// All calls, failed ones too.
     pub(crate) calls: Count,

@@ -34,7 +34,7 @@ use crate::tables::phases::rows::PhaseColumns;
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("read_bytes").is_some());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Files {
     pub(crate) options: Options,
     sources: Names,

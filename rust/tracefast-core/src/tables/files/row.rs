@@ -33,7 +33,7 @@ pub(crate) enum What {
 }
 
 /// When a description was open.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Opened {
     /// The task that opened it, and when.
     pub(crate) by: Option<u32>,
@@ -45,7 +45,7 @@ pub(crate) struct Opened {
 /// The uses of one file, by one process, or by one description.
 ///
 /// Every event reads the first fields: they fit in two cache lines, where most of the time goes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[repr(C)]
 pub(crate) struct FileUse {
     pub(crate) key: Key,

@@ -11,7 +11,7 @@ type Owned = (Option<i32>, i64, i64);
 ///
 /// As in [`Ranges`], a range that continues the last one extends it. Others wait in a list, which
 /// is sorted and merged when it is as long as the merged list.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ProcessRanges {
     last: Option<Owned>,
     /// None if there was only one: most files are read once.
@@ -20,7 +20,7 @@ pub(crate) struct ProcessRanges {
     together: Option<Box<Ranges>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Lists {
     recent: Vec<Owned>,
     merged: Vec<Owned>,

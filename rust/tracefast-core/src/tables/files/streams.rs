@@ -10,7 +10,7 @@ type StreamKey = (u32, u32, u8);
 ///
 /// Descriptions are numbered in order, and most of those in use were opened recently. So a list by
 /// number keeps their streams close together in memory. Other numbers go into a map.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Streams {
     /// By source and number of the description: indexes of its two streams, or [`NONE`].
     numbered: Vec<Vec<[u32; 2]>>,

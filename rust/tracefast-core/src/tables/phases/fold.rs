@@ -24,7 +24,7 @@ use crate::tables::table_builder::TableBuilder;
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("ts_end").is_some());
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Phases {
     tracker: Tracker,
     watched: Watched,
@@ -44,7 +44,7 @@ event_columns! {
 }
 
 /// The phases, as the rows of a log show them. Every table that knows phases has one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Watched {
     pub(crate) open: Open,
 }

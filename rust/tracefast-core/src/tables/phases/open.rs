@@ -10,7 +10,7 @@ use crate::tables::process_tracking::tracker::Tracker;
 const MOST_MAKERS: usize = 64;
 
 /// A phase.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Phase {
     /// The number of its name.
     pub(crate) name: u32,
@@ -49,7 +49,7 @@ pub(crate) enum In {
 }
 
 /// The phases of one process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Own {
     /// Those that are open, the innermost last.
     open: Vec<u32>,
@@ -87,7 +87,7 @@ impl Own {
 }
 
 /// All phases so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Open {
     names: Names,
     pub(crate) phases: Vec<Phase>,

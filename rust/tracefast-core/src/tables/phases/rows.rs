@@ -45,7 +45,7 @@ pub(crate) struct PhaseRow {
 }
 
 /// The phases of all rows so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PhasesOfRows {
     tracker: Tracker,
     watched: Watched,

@@ -9,7 +9,7 @@ use crate::tables::process_tracking::task::Task;
 use crate::thin_vec::ThinVec;
 
 /// One process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Process {
     pub(crate) source: u32,
     pub(crate) pid: Packed<i32>,
@@ -28,7 +28,7 @@ pub(crate) struct Process {
 }
 
 /// Tasks of a process. Most have one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum Members {
     #[default]
     Nobody,

@@ -33,7 +33,7 @@ pub(crate) struct Call {
 }
 
 /// A pid namespace: the calls of its tasks, and the tasks that they made, by strace's numbers.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Namespace {
     calls: Vec<Call>,
     children: Vec<(i32, u32)>,

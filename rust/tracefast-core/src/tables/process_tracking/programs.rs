@@ -5,7 +5,7 @@ use crate::tables::process_tracking::group::Process;
 use crate::tables::process_tracking::task::{Exec, Task};
 
 /// The programs of all processes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Programs<'a> {
     /// What processes started: first the programs of one process, in order, then those of the next.
     all: Vec<&'a Exec>,

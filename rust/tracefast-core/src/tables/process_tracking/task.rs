@@ -39,7 +39,7 @@ pub(crate) struct End {
 }
 
 /// A program that was started.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Exec {
     pub(crate) row: u64,
     /// When the call that started it was entered.
@@ -56,7 +56,7 @@ pub(crate) struct Exec {
 }
 
 /// What is known about one task.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub(crate) source: u32,
     pub(crate) id: u32,

@@ -59,7 +59,7 @@ pub(crate) struct TaskRow {
 ///
 /// [`group`](crate::tables::process_tracking::group) decides which tasks are threads of one process
 /// when all events are known: a child may have rows before the call that created it returns.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tracker {
     sources: Names,
     pub(crate) comms: Names,

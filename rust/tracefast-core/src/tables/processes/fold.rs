@@ -25,7 +25,7 @@ use crate::tables::streams::Streams;
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("lifetime_ns").is_some());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Processes {
     pub(crate) tracker: Tracker,
     /// What each task did.

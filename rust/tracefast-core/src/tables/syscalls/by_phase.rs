@@ -5,7 +5,7 @@ use crate::tables::phases::open::In;
 use crate::tables::phases::rows::PhasesOfRows;
 
 /// The phases of calls, and the rows of the index that they have, by source.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ByPhase {
     pub(crate) phases: PhasesOfRows,
     rows: HashMap<(u32, In), u32>,

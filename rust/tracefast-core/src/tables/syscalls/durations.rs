@@ -14,13 +14,13 @@ const SHORT: usize = 1024;
 /// Most rows of a table by process have few calls, whose durations are stored as they are. If there
 /// are many, whole microseconds up to about a millisecond are counted in an array, the others as
 /// [`Values`].
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Durations {
     few: Vec<u32>,
     many: Option<Box<Many>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Many {
     short: [u32; SHORT],
     others: Values,

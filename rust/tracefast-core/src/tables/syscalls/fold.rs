@@ -31,7 +31,7 @@ use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("total_ns").is_some());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Syscalls {
     by: By,
     /// Whether each row says how long its log is.

@@ -25,7 +25,7 @@ impl CallFacts {
 }
 
 /// The calls of one name, and of one process if rows are split by process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Entry {
     pub(crate) calls: u64,
     pub(crate) errors: u64,

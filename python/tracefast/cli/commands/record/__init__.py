@@ -1,0 +1,1 @@
+"""`tracefast record`: run a program, and show what it did."""

@@ -1,0 +1,170 @@
+"""The program that is recorded: it has the terminal and gets the signals, as without a recorder."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
+from typing import Final
+
+from tracefast._core import Error
+from tracefast.error_hints import error_with_hint
+
+# What Python ignores, and a program does not expect to be ignored.
+_DEFAULT: Final = (signal.SIGPIPE, signal.SIGXFSZ)
+# What a terminal sends to all processes in the foreground.
+_OF_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
+_PASSED_ON: Final = (*_OF_TERMINAL, signal.SIGTERM, signal.SIGHUP)
+
+
+def program(name: str) -> str:
+    """Find a program, as a shell does.
+
+    Raises
+    ------
+    Error
+        There is none, or it may not be executed.
+
+    Examples
+    --------
+    >>> program("sh").endswith("/sh")
+    True
+    """
+    found = shutil.which(name)
+    if found is not None:
+        return found
+    if "/" in name and Path(name).exists():
+        raise error_with_hint(f"{name}: cannot be executed", f"chmod +x {name}")
+    raise error_with_hint(f"{name}: no such command", "check its name, and PATH")
+
+
+def start(argv: Sequence[str], *, ends_with_parent: bool = False) -> int:
+    """Start a program with the usual signals; give its process id.
+
+    It inherits no descriptor that Python has opened.
+
+    Parameters
+    ----------
+    argv
+        The program and its arguments.
+    ends_with_parent
+        It is killed when this process is, where the system can do that.
+    """
+    words = [*(_killed_with_parent() if ends_with_parent else ()), *argv]
+    return os.posix_spawn(words[0], words, os.environ, setsigmask=(), setsigdef=_DEFAULT)
+
+
+def _killed_with_parent() -> list[str]:
+    """Give the start of a command that ends when this process is killed, where that is known.
+
+    Without a reader, strace would print an error for each call, between the program's own lines.
+    """
+    setpriv = shutil.which("setpriv")
+    words = [setpriv or "", "--pdeathsig", "KILL", "--"]
+    # That of busybox has no such option.
+    works = setpriv and subprocess.run([*words, "true"], capture_output=True, check=False)  # noqa: S603
+    return words if works and works.returncode == 0 else []
+
+
+def children(parent: int) -> list[int]:
+    """List the processes that a process has started, and that it has not waited for."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError, ValueError, IndexError):
+                # After the name, which is in parentheses and may hold anything: proc(5).
+                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+                if int(fields[1]) == parent and fields[0] != b"Z":
+                    found.append(int(entry.name))
+    return found
+
+
+def exit_code(status: int) -> int:
+    """Give the exit code of what `os.waitpid` says, as a shell does.
+
+    Examples
+    --------
+    >>> exit_code(7 << 8), exit_code(signal.SIGTERM)
+    (7, 143)
+    """
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+@contextmanager
+def signals_to(receive: Callable[[signal.Signals, bool], None]) -> Iterator[None]:
+    """Pass signals that ask to end to a function, if this is the thread that gets them.
+
+    The function also gets whether the program has got the signal from the terminal already.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        receive(signal.Signals(number), number in _OF_TERMINAL and _in_foreground())
+
+    # What is ignored stays so, as below `nohup`.
+    taken = [one for one in _PASSED_ON if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, handle) for one in taken}
+    mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, taken)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _in_foreground() -> bool:
+    """Say whether a terminal sends its signals to this process, and so to what it started."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def check_attachable(pid: int) -> None:
+    """Refuse a process that cannot be traced, before anything is started.
+
+    Raises
+    ------
+    Error
+        There is no such process, or another one traces it.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except OSError as error:
+        raise error_with_hint(f"-p {pid}: no such process", "ps -e lists processes") from error
+    tracer = next((line.split()[1] for line in status.splitlines() if "TracerPid" in line), "0")
+    if tracer != "0":
+        raise error_with_hint(
+            f"-p {pid}: process {tracer} traces it already", f"end that one first: kill {tracer}"
+        )
+
+
+def not_traced(code: int) -> Error:
+    """Make the error for a run of which strace has written nothing, by what forbids to trace."""
+    what = f"strace has recorded nothing, and ended with exit code {code}"
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    with suppress(OSError, ValueError):
+        if int(scope.read_text()) > 0 and os.geteuid() != 0:
+            return error_with_hint(
+                f"{what}: {scope} forbids to trace other processes",
+                f"run it as root, or allow it: echo 0 | sudo tee {scope}",
+            )
+    return error_with_hint(
+        what,
+        "its message is above; in a container, tracing needs --cap-add SYS_PTRACE; a process of "
+        "another user needs root",
+    )

@@ -1,0 +1,238 @@
+"""Record with strace: its log goes through a pipe into events, and is in no file."""
+
+import fcntl
+import os
+import select
+import signal
+import termios
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import BinaryIO, Final
+
+from tracefast import _core
+from tracefast.error_hints import error_with_hint
+from tracefast.outputs import sink_of
+from tracefast.record import child
+from tracefast.record.options import Only, strace_options, strace_version
+
+Say = Callable[[str], None]
+
+# Bytes of the pipe: what strace may write ahead.
+_PIPE: Final = 1 << 20
+_CHUNK: Final = 1 << 16
+_PATIENCE_S: Final = 0.2
+# The exit code where a signal ended the recording, but not the command.
+_STILL_RUNS: Final = 128 + signal.SIGINT
+
+
+class StraceRun:
+    """A run of strace.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments; empty to attach.
+    pids
+        Processes to attach to.
+    only
+        Which calls are wanted; None for all.
+    keep_log
+        A file that gets the log, too.
+    say
+        Called with what happens while the program runs.
+
+    Raises
+    ------
+    Error
+        strace is missing, or so is what it is to trace.
+    OSError
+        The log that is to be kept cannot be written.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        pids: Sequence[int] = (),
+        *,
+        only: Only | None = None,
+        keep_log: str | None = None,
+        say: Say = lambda _: None,
+    ) -> None:
+        try:
+            strace = child.program("strace")
+        except _core.Error as error:
+            raise error_with_hint(
+                "strace: not found", "install it: apt install strace, dnf install strace"
+            ) from error
+        if command:
+            child.program(command[0])
+        for pid in pids:
+            child.check_attachable(pid)
+        options = strace_options(strace_version(strace), only)
+        options += [word for pid in pids for word in ("-p", str(pid))]
+        log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
+        self._say, self._attached = say, bool(pids)
+        self._asked = self._late = self._code = 0
+        self._begun = Event()
+        self._cut = False
+        self._gone = Event()
+        self._read, write = os.pipe()
+        with suppress(OSError):  # It is only faster.
+            fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE)
+        # strace opens the pipe of this process: the program inherits no descriptor of it.
+        output = f"/proc/{os.getpid()}/fd/{write}"
+        program = ["--", *command] if command else []
+        words = [strace, *options, "-o", output, *program]
+        self._pid = child.start(words, ends_with_parent=True)
+        Thread(target=self._wait, args=(write,), name="tracefast-strace", daemon=True).start()
+        if log is not None:
+            self._read = _copied(self._read, log)
+
+    def _wait(self, write: int) -> None:
+        """Wait for strace, and then end the log."""
+        process = os.pidfd_open(self._pid)
+        said = False
+        while not select.select([process], [], [], _PATIENCE_S)[0]:
+            if said or self._attached or not self._begun.is_set():
+                continue
+            if not child.children(self._pid):
+                said = True
+                self._say(
+                    "the command has ended; what it started still runs, and is recorded: Ctrl-C "
+                    "ends the recording"
+                )
+        os.close(process)
+        self._code = child.exit_code(os.waitpid(self._pid, 0)[1])
+        self._gone.set()
+        os.close(write)
+
+    def receive(self, number: signal.Signals, sent: bool) -> None:
+        """Pass a signal on.
+
+        Parameters
+        ----------
+        number
+            The signal.
+        sent
+            The terminal has sent it to the program, too.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            The program has ended, and this is the second signal since then: nothing is written.
+        """
+        if self._gone.is_set():
+            # The first one may have been meant for the program.
+            self._late += 1
+            if self._late > 1:
+                raise KeyboardInterrupt
+            return
+        self._asked += 1
+        targets = [self._pid] if self._attached else child.children(self._pid)
+        insists = self._asked > 1 and number not in {signal.SIGINT, signal.SIGQUIT}
+        if not targets or insists:
+            # strace itself takes no signal while it runs a command. Without it, what it traced
+            # goes on: ptrace(2), "Death under ptrace".
+            targets, number, sent = [self._pid], signal.SIGKILL, False
+            self._cut = True
+        if not sent:
+            for pid in targets:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+
+    def parse(
+        self, output: str, *, name: str, clobber: bool, progress: _core.Progress
+    ) -> tuple[_core.Report, int]:
+        """Turn the log into events, until strace ends; give the report, and the exit code.
+
+        Raises
+        ------
+        Error
+            strace has written nothing.
+        OSError
+            The output cannot be written. The program goes on, and its log is dropped.
+        """
+        try:
+            self._await_text()
+            report = _core.parse(
+                [f"/proc/self/fd/{self._read}"],
+                output,
+                sink=sink_of(output) or "parquet",
+                format_in="strace",
+                clobber=clobber,
+                progress=progress,
+                name=name,
+            )
+        except Exception as error:
+            if not self._gone.is_set():
+                self._say(f"{error}: the command goes on, and is not recorded")
+            self._drop()
+            raise
+        finally:
+            os.close(self._read)
+        self._gone.wait()
+        if self._cut:
+            return report, _code_in(output)
+        return report, self._code
+
+    def _await_text(self) -> None:
+        """Wait for the first text; without any, nothing is written."""
+        while not select.select([self._read], [], [], _PATIENCE_S / 4)[0]:
+            if self._gone.is_set() and not select.select([self._read], [], [], 0)[0]:
+                raise child.not_traced(self._code)
+        # At the end of the log, a pipe is readable, too.
+        if _is_empty(self._read):
+            self._gone.wait()
+            raise child.not_traced(self._code)
+        self._begun.set()
+
+    def _drop(self) -> None:
+        """Read on, so that strace does not wait, nor say for each call that nobody reads it."""
+        os.set_blocking(self._read, False)
+        while not self._gone.is_set():
+            if select.select([self._read], [], [], _PATIENCE_S)[0]:
+                with suppress(BlockingIOError):
+                    os.read(self._read, _CHUNK)
+
+
+def _code_in(output: str) -> int:
+    """Give the exit code of the command by its last event: strace was ended, and says nothing."""
+    import polars as pl
+
+    from tracefast.scanning import scan
+
+    events = scan(output)
+    # The first call is the execve of the command.
+    first = events.select("tid").head(1).collect()["tid"].item()
+    ends = events.filter(pl.col("kind") == "exit", pl.col("tid") == first)
+    last = ends.select("ret").collect()["ret"].drop_nulls().tail(1).to_list()
+    return int(last[0]) if last else _STILL_RUNS
+
+
+def _is_empty(pipe: int) -> bool:
+    waiting = array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+    return waiting[0] == 0
+
+
+def _copied(pipe: int, log: BinaryIO) -> int:
+    """Copy what comes from a pipe to a file; give another pipe with the same."""
+    read, write = os.pipe()
+
+    def copy() -> None:
+        with log:
+            while chunk := os.read(pipe, _CHUNK):
+                with suppress(OSError):  # A full disk: the events are more important.
+                    log.write(chunk)
+                with suppress(BrokenPipeError), memoryview(chunk) as left:
+                    rest = left
+                    while rest:
+                        rest = rest[os.write(write, rest) :]
+        os.close(write)
+        os.close(pipe)
+
+    Thread(target=copy, name="tracefast-keep-log", daemon=True).start()
+    return read

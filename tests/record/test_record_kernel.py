@@ -1,0 +1,83 @@
+"""`tracefast record --kernel`: a real trace, and nothing left of it."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import live
+import tracefast as tf
+from support.interrupts import allowed
+
+SH = shutil.which("sh") or "/bin/sh"
+
+
+@pytest.fixture
+def instances():
+    """Give the folder of tracefs's instances."""
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("tracefs needs root and the mount command")
+    try:
+        with live.tracing_instance() as instance:
+            yield instance.parent
+    except live.UnavailableError as reason:
+        pytest.skip(str(reason))
+
+
+def ours(instances: Path) -> list[str]:
+    return [folder.name for folder in instances.glob("tracefast-[0-9]*-[0-9]*")]
+
+
+def test_a_command_and_its_children_are_traced(run, tmp_path, instances):
+    made = run("record", "--kernel", "-o", "app.parquet", "--", SH, "-c", "cat /etc/passwd; exit 6")
+    assert (made.returncode, made.stdout) == (6, Path("/etc/passwd").read_text())
+    assert "quality        complete" in made.stderr
+    assert ours(instances) == []
+    events = tf.scan(tmp_path / "app.parquet")
+    size = Path("/etc/passwd").stat().st_size
+    reads = events.filter(pl.col("name") == "read", pl.col("bytes") == size).collect()
+    assert reads.height >= 1
+    named = tf.processes(events).collect()["images"].explode().drop_nulls().to_list()
+    assert any(name.endswith("/cat") for name in named)
+    # Only the command and its children, but for the switches to and from others.
+    calls = events.filter(pl.col("kind") == "syscall").select("tid").unique().collect()
+    assert calls.height <= 3
+
+
+def test_nothing_is_left_however_it_ends(command, tmp_path, instances):
+    words = [command, "record", "-q", "--kernel", "-o", "app.parquet", "--", SH, "-c"]
+    script = "echo ready; exec sleep 60"
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)):
+        with subprocess.Popen(
+            [*words, script],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            preexec_fn=allowed,  # noqa: PLW1509 - in time
+        ) as process:
+            assert process.stdout.readline() == b"ready\n"
+            (name,) = ours(instances)
+            tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+            (child,) = [int(one) for task in tasks for one in task.read_text().split()]
+            process.send_signal(number)
+            assert process.wait(timeout=60) == code
+            if number == signal.SIGKILL:
+                # Nobody could remove it; the command goes on.
+                assert ours(instances) == [name]
+                os.kill(child, signal.SIGKILL)
+    done = subprocess.run([*words, "true"], cwd=tmp_path, check=False)
+    assert (done.returncode, ours(instances)) == (0, [])
+
+
+def test_an_instance_of_a_living_process_is_not_removed(run, instances):
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    mine = instances / f"tracefast-{os.getpid()}-{fields[19]}"
+    mine.mkdir()
+    try:
+        assert run("record", "-q", "--kernel", "-o", "app.parquet", "--", "true").returncode == 0
+        assert mine.exists()
+    finally:
+        mine.rmdir()

@@ -1,0 +1,175 @@
+"""`tracefast record`: what it records, what it leaves alone, and what it says when it cannot."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+from support.interrupts import allowed
+
+SH = shutil.which("sh") or "/bin/sh"
+
+
+def traceable() -> bool:
+    """Say whether strace is there, and may trace a child."""
+    strace = shutil.which("strace")
+    return (
+        strace is not None
+        and not subprocess.run([strace, "true"], capture_output=True, check=False).returncode
+    )
+
+
+pytestmark = pytest.mark.skipif(not traceable(), reason="strace is missing, or may not trace")
+
+
+def started(command: str, *arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
+    """Start a recording of a shell script that prints "ready"."""
+    words = [command, "record", "-q", "-o", "app.parquet", *arguments]
+    process = subprocess.Popen(
+        words,
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=allowed,  # noqa: PLW1509
+    )
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def calls(path: Path) -> list[str]:
+    return tf.scan(path).filter(pl.col("kind") == "syscall").collect()["name"].to_list()
+
+
+def test_a_command_keeps_its_streams_descriptors_and_exit_code(run, tmp_path):
+    script = "cat; ls /proc/self/fd | tr '\\n' ' '; echo wrong >&2; exit 7"
+    bare = subprocess.run(
+        [SH, "-c", script], input="in\n", capture_output=True, text=True, check=False
+    )
+    made = run("record", "-o", "app.parquet", "--keep-log", "app.strace", "--", SH, "-c", script,
+               input="in\n")  # fmt: skip
+    assert (made.returncode, made.stdout) == (7, bare.stdout)
+    assert made.stderr.startswith("wrong\napp.parquet: ")
+    assert "tracefast syscalls app.parquet" in made.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["app.parquet", "app.strace"]
+    # The text that was kept gives the same events, which are named after the output.
+    again = tf.scan(tmp_path / "app.strace").drop("source").collect()
+    events = tf.scan(tmp_path / "app.parquet").collect()
+    assert events["source"].unique().to_list() == ["app.strace"]
+    assert events.drop("source").equals(again)
+    assert {"execve", "read", "exit_group"} <= set(events["name"])
+
+
+def test_only_what_a_table_needs_is_recorded(run, tmp_path):
+    program = "import os, threading; os.getppid(); os.dup(1); threading.Thread(target=int).start()"
+    for only, has, lacks in (
+        ("files", {"fcntl", "openat", "mmap", "clone3"}, {"futex", "rt_sigaction"}),
+        ("processes", {"openat", "execve", "clone3"}, {"fcntl", "newfstatat"}),
+        ("waits", {"fcntl", "rt_sigaction"}, {"getppid"}),
+    ):
+        run(
+            "record", "-q", "-o", "app.parquet", "--only", only, "--", sys.executable, "-c", program
+        )
+        names = {"clone3" if name == "clone" else name for name in calls(tmp_path / "app.parquet")}
+        assert has <= names, (only, names)
+        assert not lacks & names, only
+        # Positions are known: the log has all calls that move them.
+        assumed = pl.col("offset_known") == "assumed"
+        if only == "files":
+            assert tf.scan(tmp_path / "app.parquet").filter(assumed).collect().is_empty()
+
+
+def test_signals_go_to_the_command(command, tmp_path):
+    script = "trap 'echo asked; exit 5' TERM; echo ready; while :; do sleep 0.1; done"
+    process = started(command, "--", SH, "-c", script, cwd=tmp_path)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (5, b"asked\n", b"")
+    killed = tf.scan(tmp_path / "app.parquet").filter(pl.col("name") == "SIGTERM").collect()
+    assert killed.height == 1
+
+
+def test_what_outlives_the_command_is_recorded_until_an_interrupt(command, tmp_path):
+    lives = "(sleep 60 >/dev/null 2>&1 & echo $! > daemon); echo ready; exit 4"
+    process = started(command, "--", SH, "-c", lives, cwd=tmp_path)
+    try:
+        assert b"still runs" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == 4
+        assert "execve" in calls(tmp_path / "app.parquet")
+    finally:
+        os.kill(int((tmp_path / "daemon").read_text()), signal.SIGKILL)
+
+
+def test_a_process_that_runs_is_attached_to_until_an_interrupt(command, tmp_path):
+    with subprocess.Popen([SH, "-c", "while :; do sleep 0.05; done"]) as target:
+        words = [command, "record", "-q", "-o", "app.parquet", "-p", str(target.pid)]
+        with subprocess.Popen(words, cwd=tmp_path, preexec_fn=allowed) as process:  # noqa: PLW1509
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 0
+        assert target.poll() is None
+        target.kill()
+    assert "execve" in calls(tmp_path / "app.parquet")
+
+
+def test_a_reader_that_is_killed_leaves_the_command_alone(command, tmp_path):
+    script = "echo ready; sleep 1; for i in 1 2 3; do /bin/true; done; echo done"
+    process = started(command, "--", SH, "-c", script, cwd=tmp_path)
+    process.kill()
+    out, err = process.communicate(timeout=60)
+    assert (out, err) == (b"done\n", b"")
+    assert not (tmp_path / "app.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--", "no-such-command"), "no-such-command: no such command\nhint: check its name"),
+        (("--", "/etc/passwd"), "/etc/passwd: cannot be executed\nhint: chmod +x"),
+        (("-p", "4194304"), "-p 4194304: no such process\nhint: ps -e"),
+        (("-p", "1", "--", "true"), "-p and a command\nhint: give -- COMMAND, or -p PID"),
+        ((), "neither a command nor a process is given"),
+        (("-o", "no/app.parquet", "--", "true"), "no/app.parquet: No such file or directory"),
+        (("-o", "app.txt", "--", "true"), "app.txt: unknown suffix"),
+    ],
+)
+def test_what_cannot_be_recorded_is_said_before_anything_runs(run, tmp_path, arguments, message):
+    made = run("record", "-q", "-o", "app.parquet", *arguments)
+    assert made.returncode == 2
+    assert f"error: {message}" in made.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_strace_the_message_says_how_to_get_it(run):
+    made = run("record", "-o", "app.parquet", "--", "true", env={"PATH": "/nowhere"})
+    assert (made.returncode, made.stderr.splitlines()[0]) == (2, "error: strace: not found")
+    assert "apt install strace" in made.stderr
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """Give a folder with room for 64 KiB."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system needs root and mount")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_on_a_full_disk_the_command_goes_on(run, full_disk):
+    script = "find /usr/lib /usr/share/doc >/dev/null; echo on; exit 3"
+    made = run("record", "-q", "-o", full_disk / "app.parquet", "--", SH, "-c", script)
+    assert (made.returncode, made.stdout) == (2, "on\n")
+    assert "the command goes on, and is not recorded" in made.stderr
+    assert "No space left on device\nhint: free some space" in made.stderr
+    assert list(full_disk.iterdir()) == []
