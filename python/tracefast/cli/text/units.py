@@ -45,12 +45,30 @@ def duration(nanoseconds: int) -> str:
     --------
     >>> duration(40_000), duration(1_863_000), duration(12_500_000_000)
     ('40.0 µs', '1.9 ms', '12.5 s')
+    >>> duration(1_845_000_000_000), duration(7_500_000_000_000), duration(183_600_000_000_000)
+    ('30 min 45 s', '2 h 5 min', '2 d 3 h')
     """
+    if abs(nanoseconds) >= 59_950_000_000:  # noqa: PLR2004 - as 60.0 s
+        sign = "-" if nanoseconds < 0 else ""
+        return sign + _long_duration((abs(nanoseconds) + 500_000_000) // 1_000_000_000)
     for length, unit in _TIMES:
         if abs(nanoseconds) >= length:
             value = nanoseconds / length
             return f"{value:.0f} {unit}" if length == 1 else f"{_short(value)} {unit}"
     return "0 s"
+
+
+def _long_duration(seconds: int) -> str:
+    """Write a time of a minute or more in its two largest units, rounded to the smaller one."""
+    minutes = (seconds + 30) // 60
+    hours = (seconds + 1800) // 3600
+    if seconds < 3600:  # noqa: PLR2004
+        large, small, names = *divmod(seconds, 60), ("min", "s")
+    elif minutes < 24 * 60:
+        large, small, names = *divmod(minutes, 60), ("h", "min")
+    else:
+        large, small, names = *divmod(hours, 24), ("d", "h")
+    return f"{large:,} {names[0]} {small} {names[1]}" if small else f"{large:,} {names[0]}"
 
 
 def milliseconds(nanoseconds: int) -> str:
