@@ -36,8 +36,9 @@ def test_they_are_of_today(folder, name):
 
 
 def test_there_are_no_others():
-    drawn = {path.stem for path in screenshots.FOLDER.iterdir()}
+    drawn = {path.stem for path in screenshots.FOLDER.glob("*.svg")}
     assert drawn == set(screenshots.PICTURES)
+    assert {path.name for path in screenshots.FOLDER.glob("*.png")} == {"report.png"}
     tour = (screenshots.FOLDER.parent / "tour.md").read_text()
     assert set(re.findall(r"screenshots/(\w+)\.svg", tour)) == drawn
 

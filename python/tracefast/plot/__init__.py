@@ -38,6 +38,11 @@ def offsets(events: "Events", path: "str | os.PathLike[str] | int") -> "Chart":
         The file: its path, the end of its path, a pattern that matches one path, such as
         ``"*.bin"``; or its identity, a number of the column `file`.
 
+    Returns
+    -------
+    altair.Chart
+        The chart: at most 2,000 marks.
+
     Raises
     ------
     ValueError
@@ -72,6 +77,11 @@ def timeline(events: "Events", measures: "Collection[Measure] | None" = None) ->
     measures
         What to draw, of ``"bytes"``, ``"calls"``, ``"open files"``, ``"waits"``; None for all.
 
+    Returns
+    -------
+    altair.VConcatChart
+        The chart: at most 2,000 marks.
+
     Examples
     --------
     >>> import tracefast as tf
@@ -91,6 +101,11 @@ def sizes(events: "Events") -> "Chart":
     ----------
     events
         The events of a log, of Parquet files, or a part of them.
+
+    Returns
+    -------
+    altair.Chart
+        The chart: at most 2,000 marks.
     """
     from tracefast.plot.charts import sizes as parts
 
@@ -106,6 +121,11 @@ def latency(events: "Events", names: "Collection[str] | None" = None) -> "Chart"
         The events of a log, of Parquet files, or a part of them.
     names
         The calls to draw; None for the eight that took the most time.
+
+    Returns
+    -------
+    altair.Chart
+        The chart: at most 2,000 marks.
     """
     from tracefast.plot.charts import latency as parts
 
@@ -121,6 +141,11 @@ def gantt(events: "Events") -> "LayerChart":
     ----------
     events
         The events of a log or of Parquet files.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: at most 2,000 marks.
     """
     from tracefast.plot.charts import gantt as parts
 
@@ -134,6 +159,11 @@ def memory(events: "Events") -> "Chart":
     ----------
     events
         The events of a log or of Parquet files.
+
+    Returns
+    -------
+    altair.Chart
+        The chart: at most 2,000 marks.
     """
     from tracefast.plot.charts import memory as parts
 
@@ -147,6 +177,11 @@ def batches(events: "Events") -> "Chart":
     ----------
     events
         All events of a log or of Parquet files.
+
+    Returns
+    -------
+    altair.Chart
+        The chart: at most 2,000 marks.
     """
     from tracefast.plot.charts import batches as parts
 
@@ -162,6 +197,11 @@ def forks(events: "Events") -> "LayerChart":
     ----------
     events
         The events of a log or of Parquet files.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart: at most 2,000 marks.
     """
     from tracefast.plot.charts import forks as parts
 

@@ -43,7 +43,7 @@ _ELSEWHERE: Final = {
 GROUPS: Final = {
     "Answers": ("waits", "workers", "flow", "insights", "errors", "report"),
     "Tables": ("files", "forks", "processes", "syscalls", "events", "blocks", "join"),
-    "Data": ("parse", "sql", "schema"),
+    "Data": ("parse", "export", "sql", "schema"),
     "Compare": ("diff", "check"),
     "Record": ("record", "hooks"),
 }
