@@ -64,7 +64,8 @@ nitpicky = True
 # Types of others, and those that no user makes.
 nitpick_ignore_regex = [
     ("py:.*", r"(polars|pl|pyarrow|collections|typing|os|tracefast\.batch)\..*"),
-    ("py:.*", r"(.*\.)?ArrowStream"),
+    ("py:.*", r"(.*\.)?(ArrowStream|Events|InodeMap|Measure|Recording|JoinReport|Exported)"),
+    ("py:.*", r"(altair\.)?(Chart|LayerChart|VConcatChart)"),
 ]
 
 PAGES = Path(__file__).resolve().parent

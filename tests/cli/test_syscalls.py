@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 
@@ -168,7 +169,7 @@ def test_a_terminal_gets_units_and_a_last_line(command, tmp_path):
         assert process.wait() == 0
     os.close(leader)
     lines = text.decode().splitlines()
-    assert lines[0].split()[:5] == ["total", "open", "%", "time", "wait"]
+    assert re.sub(r"\x1b\[\d*m", "", lines[0]).split()[:5] == ["total", "open", "%", "time", "wait"]
     names = ("calls", "errors", "total_ns")
     calls, errors, ns = tf.syscalls(tf.scan(WALL)).select(pl.col(*names).sum()).collect().row(0)
     assert lines[-1].startswith(f"{calls} calls took {duration(ns)}: ")

@@ -41,7 +41,7 @@ _NOUNS: Final[dict[By | None, tuple[str, str]]] = {
     "phase": ("file of a phase", "files of phases"),
 }
 # On a narrower terminal, patterns are shorter.
-_NARROW: Final = 100
+_NARROW: Final = 120
 _INDENT: Final = " " * len("total: ")
 
 

@@ -167,7 +167,7 @@ def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]
     title = (
         f"{plural(table.height, 'file')}: {units.size(read)} read, {units.size(written)} written"
     )
-    rows = usage_lines(table.slice(0, most)).slice(0, most)
+    rows = usage_lines(table.slice(0, most), short=True).slice(0, most)
     text = render_table(rows, _MAIN_OF_FILES, width - 2, _SPARE_OF_FILES)
     return [_title(title, "files", log, width), *(f"  {line}" for line in text.splitlines())]
 
