@@ -35,11 +35,12 @@ def test_a_report_says_what_was_read_and_how_good_it_is(tmp_path):
 
 
 def test_a_reader_reads_nothing_to_show_itself(tmp_path):
-    log = tmp_path / "<script>alert('1')"
+    log = tmp_path / "<script>alert('1')\x1b[31m\u202e&"
     log.write_text("5 close(3) = 0\n")
     with tf.read(log) as reader:
         shown = cells(reader)
-        assert shown[shown.index("log") + 1] == str(log)
+        named = str(log).replace("\x1b", r"\u{1b}").replace("\u202e", r"\u{202e}")
+        assert shown[shown.index("log") + 1] == named
         assert shown[shown.index("quality") + 1] == "known when all is read"
         (batch,) = reader
         shown = cells(reader)

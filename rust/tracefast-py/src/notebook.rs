@@ -64,27 +64,3 @@ fn escape(html: &mut String, text: &str) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_is_markup() {
-        let html = table("<b>", &[row("a&b", "\"x'\u{1b}[31m\u{202e}")]);
-        assert!(html.contains("&lt;b&gt;") && html.contains("a&amp;b"));
-        assert!(html.contains(r"&quot;x&#39;\u{1b}[31m\u{202e}"));
-    }
-
-    #[test]
-    fn numbers_have_groups() {
-        let numbers = [0, 999, 1_000, 1_234_567];
-        assert_eq!(numbers.map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
-
-    #[test]
-    fn long_tables_are_cut() {
-        let rows = vec![row("a", "1"); MOST_ROWS + 2];
-        assert!(table("", &rows).ends_with("2 more</div>"));
-    }
-}
