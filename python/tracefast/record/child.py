@@ -96,6 +96,19 @@ def exit_code(status: int) -> int:
 
 
 @contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold signals that ask to end until `signals_to` takes them, or to the end.
+
+    The program may run, and somebody ask it to end, before there is a function for them.
+    """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
 def signals_to(receive: Callable[[signal.Signals, bool], None]) -> Iterator[None]:
     """Pass signals that ask to end to a function, if this is the thread that gets them.
 

@@ -109,19 +109,20 @@ def record(
     log = None if keep_log is None else path_text("keep_log", keep_log)
     if kernel and (only or log):
         raise ValueError("only and keep_log are for strace, not for the kernel")
-    run = (
-        KernelRun(command, pids, say=say)
-        if kernel
-        else StraceRun(command, pids, only=only, keep_log=log, say=say)
-    )
     counters = _core.Progress() if progress is None else progress
-    with child.signals_to(run.receive):
-        report, code = run.parse(
-            target,
-            name=f"{Path(target).stem}.{'ftrace' if kernel else 'strace'}",
-            clobber=clobber,
-            progress=counters,
+    with child.signals_held():
+        run = (
+            KernelRun(command, pids, say=say)
+            if kernel
+            else StraceRun(command, pids, only=only, keep_log=log, say=say)
         )
+        with child.signals_to(run.receive):
+            report, code = run.parse(
+                target,
+                name=f"{Path(target).stem}.{'ftrace' if kernel else 'strace'}",
+                clobber=clobber,
+                progress=counters,
+            )
     return Recording(target, report, 0 if pids else code)
 
 
