@@ -27,7 +27,7 @@ def program(name: str) -> str:
     Raises
     ------
     Error
-        There is none, or it may not be executed.
+        The program was not found, or cannot be executed.
 
     Examples
     --------

@@ -11,29 +11,28 @@ class Option(NamedTuple):
     """An option of strace."""
 
     words: tuple[str, ...]
-    reason: str
-    """What the tables lack without it."""
     since: tuple[int, int] = (4, 5)
     """The first version of strace that has it."""
 
 
 # For every run.
 OPTIONS: Final = (
-    Option(("-f",), "children and threads, and positions in files that they share"),
-    Option(("-yy",), "names of files that were open before, which socket, pipe or device"),
-    Option(("-q",), "no notes of strace about attached processes on the terminal"),
+    # Children and threads, and positions in files that they share.
+    Option(("-f",)),
+    # Names of files that were open before; which socket, pipe or device.
+    Option(("-yy",)),
+    # No notes of strace about attached processes on the terminal.
+    Option(("-q",)),
 )
-# When calls started and how long they took, as finely as strace can say it.
+# When calls started and how long they took, in nanoseconds: many take less than a microsecond.
 TIMES: Final = Option(
     ("--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns"),
-    "times in nanoseconds: ranges of calls that take less than a microsecond",
     since=(5, 6),
 )
-COARSE_TIMES: Final = Option(("-ttt", "-T"), "the same in microseconds")
+# The same in microseconds.
+COARSE_TIMES: Final = Option(("-ttt", "-T"))
 # What the kernel filters, so that other calls cost nothing.
-SECCOMP: Final = Option(
-    ("--seccomp-bpf",), "calls that are not wanted do not stop the program", since=(5, 3)
-)
+SECCOMP: Final = Option(("--seccomp-bpf",), since=(5, 3))
 
 # What creates, ends and names processes; positions and tables of descriptors are theirs.
 _LIVES: Final = "%process,unshare,prctl"

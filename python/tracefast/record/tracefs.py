@@ -129,7 +129,7 @@ def _root() -> tuple[Path, bool]:
 
 
 def _started(pid: int) -> int | None:
-    """Say when a process was started, in ticks since boot; None if there is none."""
+    """Say when a process was started, in ticks since boot; None if it does not exist."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
