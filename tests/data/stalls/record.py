@@ -46,15 +46,16 @@ def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
     if WANTED and name not in WANTED:
         return
     log = folder / name
-    # The programs of a log are a group of their own, which ends together.
-    run = subprocess.Popen([*STRACE, *options, "-o", log, *command], cwd=folder, process_group=0)
+    # The programs of a log are a session of their own, which ends together.
+    command = [*STRACE, *options, "-o", log, *command]
+    run = subprocess.Popen(command, cwd=folder, start_new_session=True)
     if not ends:
         time.sleep(1.5)
         # Only the programs, so that strace writes how they ended.
-        group = subprocess.run(
-            ["pgrep", "-g", str(run.pid)], capture_output=True, text=True, check=False
+        session = subprocess.run(
+            ["pgrep", "-s", str(run.pid)], capture_output=True, text=True, check=False
         )
-        for pid in map(int, group.stdout.split()):
+        for pid in map(int, session.stdout.split()):
             if pid != run.pid:
                 os.kill(pid, number)
     run.wait(20)

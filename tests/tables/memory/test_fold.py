@@ -79,20 +79,27 @@ def others(draw):
 
 @st.composite
 def log(draw):
-    rows = draw(st.lists(st.one_of(maps(), maps(), others()), max_size=40))
-    made, led = set(), set()
-    for at, row in enumerate(rows):
+    drawn = draw(st.lists(st.one_of(maps(), maps(), others()), max_size=40))
+    made, led, ended = set(), set(), set()
+    rows = []
+    for at, row in enumerate(drawn):
         # Tasks from 20 on are second threads of the processes 0 to 5.
         task = draw(st.integers(0, 5))
         row |= {"pid": task, "ts": at, "source": draw(st.sampled_from(["log", "log", "other"]))}
+        if (row["source"], task) in ended:
+            continue
         thread = (row["source"], task) in led and not draw(st.integers(0, 5))
         row |= {"task": task + 20 if thread else task, "tid": task + 20 if thread else task}
         led.add((row["source"], task))
+        if row["kind"] == "exit" and not thread and row["name"] != "superseded":
+            # The kernel reports a leader's exit after those of all threads (man 2 ptrace).
+            ended.add((row["source"], task))
         row["status"] = draw(st.sampled_from(["complete"] * 9 + ["injected"]))
         if "child" in row:
             child = draw(st.integers(task + 1, 6))
             row["child"] = None if (row["source"], child) in made else child
             made.add((row["source"], child))
+        rows.append(row)
     return rows
 
 

@@ -76,11 +76,14 @@ def wait_until_quiet(files, quiet=1.5, patience=60):
 
 
 def kill_the_programs(strace):
-    """Kill all programs of a group but strace, which writes how they ended."""
-    found = subprocess.run(["pgrep", "-g", str(strace)], capture_output=True, check=False)
-    for pid in map(int, found.stdout.split()):
-        if pid != strace:
-            os.kill(pid, signal.SIGKILL)
+    """Kill all programs of a session but strace, which writes how they ended.
+
+    They have a group of their own, so nobody sees another one's end of a pipe close.
+    """
+    found = subprocess.run(["pgrep", "-s", str(strace)], capture_output=True, check=False)
+    groups = {os.getpgid(pid) for pid in map(int, found.stdout.split())} - {strace}
+    for group in groups:
+        os.killpg(group, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("recorder", RECORDERS)
