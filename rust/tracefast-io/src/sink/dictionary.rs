@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_array::{Array, ArrayRef, StringArray, StringViewArray};
 use arrow_schema::ArrowError;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -119,31 +119,26 @@ impl Dictionary {
         self.remap.resize(values.len(), UNSEEN);
         let of_values = &dictionary.keys().values()[..];
         keys.reserve(array.len() - array.null_count());
-        let one = |(this, keys): &mut (&mut Self, &mut Vec<u32>), i: usize| {
-            let index = of_values[i] as usize;
-            let mut key = this.remap[index];
-            if key == UNSEEN {
-                key = this.key(values.value(index).as_bytes());
-                this.remap[index] = key;
-            }
-            keys.push(key);
+        type To<'a> = (&'a mut Dictionary, &'a mut Vec<u32>);
+        let key = |this: &mut Self, index: u32| match this.remap[index as usize] {
+            UNSEEN => this.key_of_entry(values, index),
+            key => key,
         };
-        let many = |to: &mut (&mut Self, &mut Vec<u32>), range: Range<usize>| {
-            // If all entries have keys, as after the first few rows, there is nothing else to do.
-            let (start, mut unseen) = (to.1.len(), false);
-            let remap = &to.0.remap[..];
-            to.1.extend(of_values[range.clone()].iter().map(|&index| {
-                let key = remap[index as usize];
-                unseen |= key == UNSEEN;
-                key
-            }));
-            if unseen {
-                to.1.truncate(start);
-                range.for_each(|i| one(to, i));
-            }
+        let one = |(this, keys): &mut To<'_>, i: usize| keys.push(key(this, of_values[i]));
+        // An iterator of known length is appended without a look at the capacity for each key.
+        let many = |(this, keys): &mut To<'_>, range: Range<usize>| {
+            keys.extend(of_values[range].iter().map(|&index| key(this, index)));
         };
         walk(dictionary.nulls(), array.len(), &mut (self, keys), many, one);
         Ok(())
+    }
+
+    /// The key of an entry of an Arrow dictionary.
+    #[cold]
+    fn key_of_entry(&mut self, values: &StringArray, index: u32) -> u32 {
+        let key = self.key(values.value(index as usize).as_bytes());
+        self.remap[index as usize] = key;
+        key
     }
 
     /// Appends the key of each view; false when the dictionary has grown too large.
