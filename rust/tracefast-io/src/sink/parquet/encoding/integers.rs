@@ -94,15 +94,26 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
         let (low, high) = small_bounds(array)?;
         Some((min.min(low), max.max(high)))
     });
-    buffers.integers.clear((present / 2 + 16).min(MOST_ENTRIES), near);
-    buffers.keys.clear();
+    let Buffers { integers, keys, values, .. } = buffers;
+    integers.clear((present / 2 + 16).min(MOST_ENTRIES), near);
+    keys.clear();
     let mut ranges = Vec::with_capacity(pages.len());
     for page in pages {
-        gather_page(page, &mut buffers.values);
-        buffers.integers.push_keys(&buffers.values, &mut buffers.keys)?;
-        // The only page holds nothing but what the dictionary holds.
-        let one = pages.len() == 1;
-        ranges.push(order.range(if one { &buffers.integers.entries } else { &buffers.values }));
+        let start = keys.len();
+        if integers.near.is_empty() {
+            gather_page(page, values);
+            integers.push_hashed(values, keys)?;
+        } else {
+            page.iter().try_for_each(|array| integers.push_near(array, keys))?;
+        }
+        if pages.len() > 1 {
+            values.clear();
+            values.extend(keys[start..].iter().map(|&key| integers.entries[key as usize]));
+            ranges.push(order.range(values));
+        } else {
+            // The only page holds nothing but what the dictionary holds.
+            ranges.push(order.range(&integers.entries));
+        }
     }
     Some(ranges)
 }
@@ -219,20 +230,30 @@ impl Integers {
         self.patience = 1 << 20;
     }
 
-    /// Appends the key of each value; `None` when there are too many.
-    fn push_keys(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
-        if self.near.is_empty() {
-            self.push_hashed(values, keys)
-        } else {
-            self.push_near(values, keys)
+    /// Appends the key of each value of a column of small integers; `None` when there are too many.
+    fn push_near(&mut self, array: &ArrayRef, keys: &mut Vec<u32>) -> Option<()> {
+        match array.data_type() {
+            DataType::Int32 => self.push_near_as::<Int32Type>(array, i64::from, keys),
+            DataType::UInt32 => self.push_near_as::<UInt32Type>(array, |v| (v as i32).into(), keys),
+            DataType::UInt16 => self.push_near_as::<UInt16Type>(array, i64::from, keys),
+            // `small_bounds` has none for other types, so that none comes here.
+            _ => None,
         }
     }
 
-    fn push_near(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
+    #[inline]
+    fn push_near_as<T: ArrowPrimitiveType>(
+        &mut self,
+        array: &ArrayRef,
+        convert: impl Fn(T::Native) -> i64,
+        keys: &mut Vec<u32>,
+    ) -> Option<()> {
+        let array = array.as_primitive_opt::<T>()?;
+        let values = &array.values()[..];
         let Self { entries, near, base, most, .. } = self;
         let mut fit = true;
-        // An iterator of known length is appended without a look at the capacity for each key.
-        keys.extend(values.iter().map(|&value| {
+        let mut key = |value: T::Native| {
+            let value = convert(value);
             let Some(slot) = near.get_mut(value.wrapping_sub(*base) as usize) else {
                 fit = false;
                 return 0;
@@ -246,10 +267,21 @@ impl Integers {
                 entries.push(value);
             }
             *slot
-        }));
+        };
+        keys.reserve(array.len() - array.null_count());
+        // An iterator of known length is appended without a look at the capacity for each key.
+        let mut to = (&mut key, keys);
+        walk(
+            array.nulls(),
+            array.len(),
+            &mut to,
+            |(key, keys), range| keys.extend(values[range].iter().map(|&value| key(value))),
+            |(key, keys), i| keys.push(key(values[i])),
+        );
         fit.then_some(())
     }
 
+    /// Appends the key of each value; `None` when there are too many.
     fn push_hashed(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
         keys.reserve(values.len());
         // The value before is the likeliest one.
@@ -312,6 +344,10 @@ impl Integers {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Int32Array;
+
     use super::*;
 
     #[test]
@@ -320,10 +356,18 @@ mod tests {
         integers.clear(10_000, None);
         let values: Vec<i64> = (0..20_000).map(|i| (i % 7_000) * -37).collect();
         let mut keys = Vec::new();
-        integers.push_keys(&values, &mut keys).unwrap();
+        integers.push_hashed(&values, &mut keys).unwrap();
         let expected: Vec<u32> = (0..20_000).map(|i| i % 7_000).collect();
         assert_eq!(keys, expected);
         assert_eq!(integers.entries.len(), 7_000);
+    }
+
+    fn push(integers: &mut Integers, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
+        if integers.near.is_empty() {
+            return integers.push_hashed(values, keys);
+        }
+        let array = Int32Array::from_iter_values(values.iter().map(|&value| value as i32));
+        integers.push_near(&(Arc::new(array) as ArrayRef), keys)
     }
 
     #[test]
@@ -332,8 +376,8 @@ mod tests {
         for bounds in [None, Some((0, 10))] {
             integers.clear(10, bounds);
             let mut keys = Vec::new();
-            assert!(integers.push_keys(&(0..10).collect::<Vec<_>>(), &mut keys).is_some());
-            assert!(integers.push_keys(&[3, 10], &mut keys).is_none());
+            assert!(push(&mut integers, &(0..10).collect::<Vec<_>>(), &mut keys).is_some());
+            assert!(push(&mut integers, &[3, 10], &mut keys).is_none());
         }
     }
 
@@ -346,7 +390,7 @@ mod tests {
             let mut integers = Integers::default();
             integers.clear(MOST_ENTRIES, bounds);
             assert_eq!(integers.near.is_empty(), bounds.is_none());
-            integers.push_keys(&values, keys).unwrap();
+            push(&mut integers, &values, keys).unwrap();
             entries.push(integers.entries);
         }
         assert_eq!((&found[0], &entries[0]), (&found[1], &entries[1]));
@@ -363,6 +407,6 @@ mod tests {
         let values: Vec<i64> = (0..60_000).map(|i: u64| i.wrapping_mul(inverse) as i64).collect();
         let mut integers = Integers::default();
         integers.clear(MOST_ENTRIES, None);
-        assert!(integers.push_keys(&values, &mut Vec::new()).is_none());
+        assert!(integers.push_hashed(&values, &mut Vec::new()).is_none());
     }
 }
