@@ -9,7 +9,7 @@ use crate::events::details::Detail;
 use crate::events::rows::{Effect, NO_DETAIL, Rows};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
-use crate::events::vocabulary::{EventKind, Motion, Op};
+use crate::events::vocabulary::{EventKind, Motion, Op, Status};
 
 /// Kinds of rows whose task is unknown if they do not name it.
 const KINDS_WITHOUT_TASK: [EventKind; 4] =
@@ -70,10 +70,12 @@ const KNOWN: usize = 64;
 const NOBODY: i64 = i64::MAX;
 
 impl ModelRows {
-    /// Finds the rows of a parsed block. `event_rows`: rows that say something about another task.
+    /// Finds the rows of a parsed block. `ebadf`: the key of this error in the block, if a row has
+    /// it. `event_rows`: rows that say something about another task.
     pub(crate) fn find(
         &mut self,
         rows: &Rows,
+        ebadf: Option<u32>,
         details: &[Detail],
         deferred: &[Deferred],
         event_rows: impl Iterator<Item = u32>,
@@ -92,7 +94,7 @@ impl ModelRows {
                 Deferred::PidPrefix { .. } | Deferred::Resume { .. } | Deferred::Superseded { .. }
             )
         });
-        classify(rows, details, tasks_may_be_named, self);
+        classify(rows, ebadf, details, tasks_may_be_named, self);
         // What such a call does is known only together with its first half.
         for step in deferred {
             if let Deferred::Resume { row, .. } = step {
@@ -166,9 +168,16 @@ impl ModelRows {
     }
 }
 
-fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_rows: &mut ModelRows) {
+fn classify(
+    rows: &Rows,
+    ebadf: Option<u32>,
+    details: &[Detail],
+    tasks_may_be_named: bool,
+    model_rows: &mut ModelRows,
+) {
     let len = rows.len;
     let (valid, tid, kind) = (&rows.valid[..len], &rows.tid[..len], &rows.kind[..len]);
+    let (errno, status) = (&rows.errno[..len], &rows.status[..len]);
     let effects = &rows.effect[..len];
     let mut known = [NOBODY; KNOWN];
     let ModelRows { visits, classes, kinds, text_bytes, .. } = model_rows;
@@ -182,7 +191,13 @@ fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_row
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let class = class_of(effect, valid[row], details);
+            // This error may show that the descriptor was not open when the call was entered.
+            let closed = ebadf == Some(errno[row]) && valid[row] & C::Errno.bit() != 0;
+            let class = if status[row] == Status::Detached as u8 {
+                RowClass::Other
+            } else {
+                class_of(effect, valid[row], closed && effect.begun, details)
+            };
             classes[row] = if named { (class, effect.begun) } else { (RowClass::Other, false) };
             let doubtful = tasks_may_be_named && !named;
             if class != RowClass::Idle || effect.begun || doubtful || *known != task {
@@ -199,7 +214,7 @@ fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_row
     }
 }
 
-fn class_of(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
+fn class_of(effect: &Effect, valid: u64, closed: bool, details: &[Detail]) -> RowClass {
     let Effect { op, detail, .. } = *effect;
     if op == Op::None && detail == NO_DETAIL {
         return RowClass::Idle;
@@ -208,8 +223,7 @@ fn class_of(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
         return RowClass::Other;
     }
     let has = |column: C| valid & column.bit() != 0;
-    // The error may show whether the descriptor was open when the call was entered.
-    let one = has(C::Fd) && !has(C::Fd2) && !(effect.begun && has(C::Errno));
+    let one = has(C::Fd) && !has(C::Fd2) && !closed;
     let named = effect.motion == Motion::None && !effect.identify;
     match (op, details.get(detail as usize)) {
         (Op::Use | Op::Seek, None) if one => RowClass::Use,
@@ -261,7 +275,7 @@ mod tests {
             rows.effect[row].op = op;
             rows.valid[row] = C::Tid.bit() | C::Kind.bit();
         }
-        model_rows.find(&rows, &[], &[], std::iter::empty());
+        model_rows.find(&rows, None, &[], &[], std::iter::empty());
         let looked = (0..5).filter(|&row| model_rows.next(row, 5) == row);
         assert_eq!(looked.collect::<Vec<_>>(), [0, 2, 3, 4]);
         assert_eq!(model_rows.kinds[EventKind::Syscall as usize], 5);

@@ -125,9 +125,11 @@ impl Parsed {
 
     /// Finds the rows that the model of the kernel must look at.
     pub(crate) fn find_model_rows(&mut self) {
-        let Self { rows, side, model_rows, deferred, comm_changes, .. } = self;
+        let Self { rows, side, errnos, model_rows, deferred, comm_changes, .. } = self;
+        let ebadf = errnos.iter().position(|name| **name == *"EBADF");
         model_rows.find(
             rows,
+            ebadf.map(|key| key as u32),
             &side.details,
             deferred,
             comm_changes.iter().map(|change| change.row),

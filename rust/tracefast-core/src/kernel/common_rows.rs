@@ -43,6 +43,7 @@ impl Kernel {
                     self.common_exit(task, row, block) && self.common_path(task, row, block)
                 }
                 RowClass::Use => self.common_exit_use(task, row, block),
+                RowClass::Open => self.common_exit_open(task, row, block),
                 _ => false,
             };
         }
@@ -69,7 +70,6 @@ impl Kernel {
     /// A call with nothing between its entry and its exit; `begun`: the block has them as an entry
     /// and a row.
     #[inline(always)] // Becomes two functions, one for each value of `begun`.
-    #[allow(clippy::inline_always)]
     fn common_whole(
         &mut self,
         class: RowClass,
@@ -107,9 +107,14 @@ impl Kernel {
         }
         let Some((task, comm)) = self.common_task(entry.tid, block) else { return false };
         let kept = class == RowClass::Path && !block.rows.has(row, C::Size);
+        let timed = class == RowClass::Open || class == RowClass::Path && !kept;
         let held = class == RowClass::Use && matches!(entry.head.op, Op::Use | Op::Seek);
-        if !(next || class == RowClass::Idle || kept || held) {
+        if !(next || class == RowClass::Idle || kept || timed || held) {
             return false;
+        }
+        if !next && timed {
+            self.common_entry_timed(task, entry, comm.is_some());
+            return true;
         }
         if !next && comm.is_some() {
             // The row shows the name that the task has now, unless the task ends first.
@@ -146,6 +151,17 @@ impl Kernel {
         true
     }
 
+    /// The entry of a call that shows or changes a file by its name, so what happens until its exit
+    /// matters; `named`: events have shown the name of its task.
+    fn common_entry_timed(&mut self, task: TaskRef, entry: &CallEntry, named: bool) {
+        let tid = entry.tid.filter(|_| named);
+        let comm = tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
+        let mut pending = self.tasks.spare();
+        (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
+        self.tasks.files.inodes.tick();
+        self.tasks.put_pending(task, pending);
+    }
+
     /// The entry of a call that uses one descriptor.
     fn common_entry_use(
         &mut self,
@@ -175,6 +191,16 @@ impl Kernel {
             self.tasks.give_back(pending);
         }
         true
+    }
+
+    /// The exit of a call that opens a file by an absolute path, unless an event within it has shown
+    /// another one.
+    fn common_exit_open(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+        let shown = self.tasks.pending(task).is_some_and(|pending| pending.path().is_some());
+        if shown || self.tasks.rooted || block.rows.has(row, C::Size) {
+            return false;
+        }
+        self.common_exit(task, row, block) && self.common_open(task, row, block)
     }
 
     /// A call that uses one descriptor, if that is open.
@@ -208,7 +234,7 @@ impl Kernel {
 
     /// Notes what the row shows of its descriptor, to be written later. Returns the description,
     /// which an annotation may correct.
-    #[inline]
+    #[inline(always)] // A few comparisons, for nearly every row that uses a descriptor.
     fn common_show(
         &mut self,
         task: TaskRef,
@@ -224,14 +250,24 @@ impl Kernel {
             && (!annotated || begun || self.closed && open.agrees(block.rows.path[row]))
             && (!annotated || open.path.is_some())
         {
-            let description = open.description;
-            block.model_columns.shown.push(ShownFile {
-                row: row as u32,
-                description,
-                second: false,
-            });
+            let shown = ShownFile { row: row as u32, description: open.description, second: false };
+            block.model_columns.shown.push(shown);
             return file;
         }
+        self.show_first(task, row, block, file, begun)
+    }
+
+    /// The same for the first row of a block that shows this of the description.
+    #[inline(never)]
+    fn show_first(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        file: DescriptionRef,
+        begun: bool,
+    ) -> DescriptionRef {
+        let annotated = block.rows.has(row, C::Path);
         let file = if annotated {
             self.compare_annotation(block, row, task, file, false, begun)
         } else {

@@ -321,22 +321,30 @@ impl OpenFileDescriptions {
     }
 
     /// One user less.
+    #[inline]
     pub(crate) fn release(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file) {
             open.refs -= 1;
             if open.refs == 0 {
-                let inode = open.inode;
-                if open.unsure {
-                    let others = std::mem::take(&mut open.others);
-                    self.forget(file, &others);
-                }
-                self.files.remove(file as usize);
-                // Another description may get its place.
-                self.older.last = None;
-                if let Some(inode) = inode {
-                    self.inodes.close(inode);
-                }
+                self.remove(file);
             }
+        }
+    }
+
+    /// Nobody uses the description any more.
+    #[inline(never)]
+    fn remove(&mut self, file: DescriptionRef) {
+        let Some(open) = self.get(file) else { return };
+        let inode = open.inode;
+        if open.unsure {
+            let others = std::mem::take(&mut open.others);
+            self.forget(file, &others);
+        }
+        self.files.remove(file as usize);
+        // Another description may get its place.
+        self.older.last = None;
+        if let Some(inode) = inode {
+            self.inodes.close(inode);
         }
     }
 

@@ -169,6 +169,11 @@ impl Pending {
     }
 
     /// The path that an event within the call has shown.
+    pub(crate) fn path(&self) -> Option<&Arc<[u8]>> {
+        self.rare.as_ref()?.path.as_ref()
+    }
+
+    /// Takes that path out.
     pub(crate) fn take_path(&mut self) -> Option<Arc<[u8]>> {
         self.rare.as_mut()?.path.take()
     }
