@@ -123,38 +123,37 @@ fn part(
     near: &mut [(i64, usize); NEAR],
     comms: bool,
 ) {
-    let rows_of_part = range.len();
-    // Slices of one length, so that the loop needs no bounds checks.
-    let valid = &mut rows.valid[range.clone()];
-    let tid = &rows.tid[range.clone()];
-    let kind = &rows.kind[range.clone()];
-    let task = &mut rows.task[range.clone()];
-    let pid = &mut rows.pid[range.clone()];
+    let own = &mut rows.valid[range.clone()];
+    let columns = own.iter_mut().zip(&rows.tid[range.clone()]).zip(&rows.kind[range.clone()]);
+    let columns = columns.zip(&mut rows.task[range.clone()]).zip(&mut rows.pid[range.clone()]);
     let comm = &mut rows.comm[range.clone()];
     let effect = &rows.effect[range];
-    for row in 0..rows_of_part {
-        let mask = valid[row];
-        let named = mask & C::Tid.bit() != 0;
-        let key = task_key(named.then(|| tid[row]));
-        let slot = &mut near[key as usize % NEAR];
-        if slot.0 != key {
-            match known.get(&key) {
-                Some(&at) => *slot = (key, at),
-                None => continue,
+    let Some(first) = fill.sightings.first() else { return };
+    // Most rows are of the same task as the row before. No id gives the key at the start.
+    let (mut last, mut sighting) = (i64::MAX, first);
+    for (row, ((((valid, &tid), &kind), task), pid)) in columns.enumerate() {
+        let named = *valid & C::Tid.bit() != 0;
+        let key = task_key(named.then_some(tid));
+        if key != last {
+            let slot = &mut near[key as usize % NEAR];
+            if slot.0 != key {
+                match known.get(&key) {
+                    Some(&at) => *slot = (key, at),
+                    None => continue,
+                }
             }
+            (last, sighting) = (key, &fill.sightings[slot.1]);
         }
-        let kind = kind[row];
         if !is_of_task(kind, named) {
             continue;
         }
-        let sighting = &fill.sightings[slot.1];
-        task[row] = sighting.id;
-        let mut mask = mask | C::Task.bit();
-        if mask & C::Pid.bit() == 0
+        *task = sighting.id;
+        *valid |= C::Task.bit();
+        if *valid & C::Pid.bit() == 0
             && let Some(group) = sighting.group
         {
-            pid[row] = group;
-            mask |= C::Pid.bit();
+            *pid = group;
+            *valid |= C::Pid.bit();
         }
         // A call that began earlier has the name that its task had then.
         if comms
@@ -162,9 +161,8 @@ fn part(
             && !effect[row].begun
         {
             comm[row] = key;
-            mask |= C::Comm.bit();
+            *valid |= C::Comm.bit();
         }
-        valid[row] = mask;
     }
 }
 
