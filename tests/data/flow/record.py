@@ -1,11 +1,14 @@
-"""Record train.py, phases.py and small programs for the tests of flow: record.py; see README.md.
+"""Record train.py, phases.py, shared.c and small programs for the tests of flow; see README.md.
+
+Usage: record.py [WHAT…], one of train, phases, shared and apps; all of them by default.
 
 It needs strace, zstd, tar, gcc, git, sqlite3, make, and tracefs in /sys/kernel/tracing of Linux
-6.16 or newer; it works in /srv/train, /srv/phases and /srv/apps, which it makes and removes.
+6.16 or newer; it works in folders of these names in /srv, which it makes and removes.
 """
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -32,10 +35,15 @@ APPS = {
 }
 
 
-def main() -> None:
-    """Record all."""
-    train()
-    phases()
+def main(*wanted: str) -> None:
+    """Record all, or what is wanted."""
+    for record in (train, phases, shared, apps):
+        if not wanted or record.__name__ in wanted:
+            record()
+
+
+def apps() -> None:
+    """Record programs that everybody has."""
     for name, (prepare, command) in APPS.items():
         folder = Path("/srv/apps") / name
         shutil.rmtree(folder.parent, ignore_errors=True)
@@ -79,10 +87,26 @@ def phases() -> None:
     shutil.copy(HERE / "phases.py", folder / "phases.py")
     (folder / "data").write_text("1\n" * 100)
     program = ["/usr/bin/python3", "-SB", "phases.py", "data"]
-    log = folder / "phases.strace"
-    subprocess.run([*STRACE, "-o", log, *program], cwd=folder, env=environment, check=True)
+    both(folder, "phases", program, environment)
+    shutil.rmtree(folder)
+
+
+def shared() -> None:
+    """Record shared.c with strace and with ftrace."""
+    folder, environment = prepare(Path("/srv/shared"))
+    subprocess.run(["gcc", "-O2", "-o", folder / "shared", HERE / "shared.c"], check=True)
+    both(folder, "shared", ["./shared"], environment)
+    shutil.rmtree(folder)
+
+
+def both(folder: Path, name: str, program: list[str], environment: dict[str, str]) -> None:
+    """Record a program with strace, and with all events of system calls of ftrace."""
+    log, output = folder / f"{name}.strace", folder / "output"
+    with output.open("w") as to:
+        command = [*STRACE, "-o", log, *program]
+        subprocess.run(command, cwd=folder, env=environment, stdout=to, check=True)
     keep(log)
-    instance = TRACEFS / "instances" / "tracefast-phases"
+    instance = TRACEFS / "instances" / f"tracefast-{name}"
     instance.mkdir()
     try:
         for option in ("event-fork", "copy_trace_marker"):
@@ -90,14 +114,15 @@ def phases() -> None:
         (instance / "buffer_size_kb").write_text("8192")
         (instance / "events" / "syscalls" / "enable").write_text("1")
         shell = f"echo $$ > {instance}/set_event_pid; exec {' '.join(program)}"
-        subprocess.run(["sh", "-c", shell], cwd=folder, env=environment, check=True)
+        with output.open("w") as to:
+            command = ["sh", "-c", shell]
+            subprocess.run(command, cwd=folder, env=environment, stdout=to, check=True)
         (instance / "tracing_on").write_text("0")
-        log = folder / "phases.ftrace"
+        log = folder / f"{name}.ftrace"
         log.write_bytes((instance / "trace").read_bytes())
     finally:
         instance.rmdir()
     keep(log)
-    shutil.rmtree(folder)
 
 
 def keep(log: Path) -> None:
@@ -107,4 +132,4 @@ def keep(log: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,5 +1,6 @@
 //! Tables: one row per item, columns added in order.
 
+use std::hash::Hash;
 use std::sync::{Arc, LazyLock};
 
 use arrow_array::builder::StringViewBuilder;
@@ -10,6 +11,8 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringViewArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
+
+use crate::hash::HashMap;
 
 /// Bytes of the buffers of text that a column fills one after the other.
 const TEXT_BLOCK: u32 = 32 << 10;
@@ -59,6 +62,32 @@ impl<'r, R> TableBuilder<'r, R> {
         // The view of a null is zeros as well.
         let zeros = ScalarBuffer::new(ZEROS.clone(), 0, rows);
         self.array(name, Arc::new(StringViewArray::new(zeros, Vec::new(), Some(all_null(rows)))));
+    }
+
+    /// Adds a column of text that follows from a key, such as a number: the text of each key is asked
+    /// for and stored once.
+    pub(crate) fn keyed_text<'t, K: Copy + Eq + Hash>(
+        &mut self,
+        name: impl Into<String>,
+        key: impl Fn(&'r R) -> K,
+        text: impl Fn(K) -> Option<&'t str>,
+    ) {
+        let mut texts = StringViewBuilder::new().with_fixed_block_size(TEXT_BLOCK);
+        let mut numbers: HashMap<K, usize> = HashMap::default();
+        let mut of_row = Vec::with_capacity(self.rows.len());
+        for row in self.rows {
+            let (key, next) = (key(row), numbers.len());
+            of_row.push(*numbers.entry(key).or_insert_with(|| {
+                texts.append_option(text(key));
+                next
+            }));
+        }
+        let texts = texts.finish();
+        let views = of_row.iter().map(|&number| texts.views()[number]).collect();
+        let valid = |nulls: &NullBuffer| of_row.iter().map(|&n| nulls.is_valid(n)).collect();
+        let column =
+            StringViewArray::new(views, texts.data_buffers().to_vec(), texts.nulls().map(valid));
+        self.array(name, Arc::new(column));
     }
 
     fn numbers<T: ArrowPrimitiveType>(

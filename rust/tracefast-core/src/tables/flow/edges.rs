@@ -1,6 +1,10 @@
 //! The edges of the graph.
 
-use crate::hash::HashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use crate::hash::{HashMap, Hasher};
 use crate::tables::packed::Packed;
 use crate::tables::phases::open::In;
 
@@ -105,7 +109,9 @@ pub(crate) struct Edge {
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     all: Vec<Edge>,
-    index: HashMap<Key, u32>,
+    /// By key.
+    index: HashTable<u32>,
+    hasher: Hasher,
     /// By node, the first of its edges from and to tasks.
     of_node: Vec<Packed<u32>>,
     /// Of processes whose maker the log does not show yet, and of their children.
@@ -126,8 +132,26 @@ impl Edges {
         self.all[at as usize].sum.join(sum);
     }
 
+    /// A task has a node mapped.
+    pub(crate) fn mapped(
+        &mut self,
+        (task, phase): (End, In),
+        node: u32,
+        (reads, writes): (bool, bool),
+        sum: &Sum,
+    ) {
+        let (how, node) = (How::Map, End::node(node));
+        if reads {
+            self.add(Key { from: node, to: task, how, phase }, sum);
+        }
+        if writes {
+            self.add(Key { from: task, to: node, how, phase }, sum);
+        }
+    }
+
     fn find(&mut self, key: Key) -> u32 {
-        if let Some(&at) = self.index.get(&key) {
+        let hash = self.hasher.hash_one(key);
+        if let Some(&at) = self.index.find(hash, |&at| self.all[at as usize].key == key) {
             return at;
         }
         let next = self.link(key);
@@ -145,8 +169,18 @@ impl Edges {
         if let In::Unknown(process) = key.phase {
             self.unborn.entry(process).or_default().push(at);
         }
-        self.index.insert(key, at);
+        let (all, hasher) = (&self.all, &self.hasher);
+        self.index.insert_unique(hash, at, |&at| hasher.hash_one(all[at as usize].key));
         at
+    }
+
+    /// An edge is no more what its key says.
+    fn leave(&mut self, at: u32) {
+        let hash = self.hasher.hash_one(self.all[at as usize].key);
+        if let Ok(found) = self.index.find_entry(hash, |&other| other == at) {
+            found.remove();
+        }
+        self.all[at as usize].gone = true;
     }
 
     /// The edges of a new edge's node so far.
@@ -169,8 +203,7 @@ impl Edges {
             if gone {
                 continue;
             }
-            self.index.remove(&key);
-            self.all[at as usize].gone = true;
+            self.leave(at);
             let moved = |end: End| if end == End::node(from) { End::node(to) } else { end };
             let key = Key { from: moved(key.from), to: moved(key.to), ..key };
             // Those of a task that is not born are known by their numbers.
@@ -191,8 +224,7 @@ impl Edges {
                 continue;
             }
             // It stays in the list of its node, with nothing in it.
-            self.index.remove(&key);
-            self.all[at as usize].gone = true;
+            self.leave(at);
             self.all[at as usize].sum = Sum::default();
             self.add(Key { phase, ..key }, &sum);
         }

@@ -34,16 +34,13 @@ impl Graph {
         flags: Option<usize>,
         ofd: Option<u32>,
     ) {
-        let arguments = at.arguments();
-        let has = |name: &str, bit: i64| {
-            flags.is_some_and(|position| {
-                // openat2(2) has them in a structure.
-                arguments
-                    .at(position)
-                    .is_some_and(|part| part.starts_with('{') && part.contains(name))
-                    || arguments.has(position, name, bit)
-            })
-        };
+        // Most files are opened to be read. Flags are the last argument, unless O_CREAT is among them.
+        if at.args.rsplit(", ").next().is_some_and(|last| last.starts_with("O_RDONLY")) {
+            return;
+        }
+        let part = flags.and_then(|position| at.arguments().at(position));
+        // openat2(2) has them in a structure.
+        let has = |name: &str, bit: i64| at.sets(part, name, bit);
         let creates = flags.is_none();
         let writes = creates || has("O_WRONLY", 1) || has("O_RDWR", 2);
         // Of a file without a name, the path is that of the folder: O_TMPFILE in open(2).
@@ -73,30 +70,30 @@ impl Graph {
         }
     }
 
-    pub(crate) fn maps(
-        &mut self,
-        own: &mut FlowColumns<'_>,
-        at: &At<'_>,
-        path: Option<&str>,
-        ofd: Option<u32>,
-    ) {
+    pub(crate) fn maps(&mut self, own: &mut FlowColumns<'_>, at: &At<'_>, path: Option<&str>) {
         let Some(node) = self.data(own, at, 0, path) else { return };
-        let arguments = at.arguments();
-        let length = own.requested.get(at.row);
-        let writes = arguments.has(2, "PROT_WRITE", 2)
-            && (arguments.has(3, "MAP_SHARED", 1) && !arguments.has(3, "MAP_PRIVATE", 2));
-        let code = arguments.has(2, "PROT_EXEC", 4);
+        let [_, _, protection, sharing] = at.arguments().first();
+        let writes = at.sets(protection, "PROT_WRITE", 2) && is_shared(at, sharing);
+        let ofd = own.ofd[0].get(at.row);
         if let Some(uses) = self.nodes.uses(node) {
-            uses.code |= code;
+            uses.code |= at.sets(protection, "PROT_EXEC", 4);
             uses.read(ofd, at.ts);
             if writes {
                 uses.overwrites = true;
                 uses.write(ofd, at.end);
             }
         }
-        self.edge(at, node, Way::In, How::Map, length);
-        if writes {
-            self.edge(at, node, Way::Out, How::Map, length);
+        let length = own.requested.get(at.row);
+        self.edges.mapped(at.user(), node, (true, writes), &at.sum(length));
+    }
+
+    /// Memory without a file is mapped, at `start`.
+    pub(crate) fn maps_memory(&mut self, at: &At<'_>, start: Option<i64>, length: Option<i64>) {
+        let [_, _, protection, sharing] = at.arguments().first();
+        if is_shared(at, sharing) {
+            let reads = at.sets(protection, "PROT_READ", 1);
+            let writes = at.sets(protection, "PROT_WRITE", 2);
+            self.shares(at, None, (start, length), (reads, writes));
         }
     }
 
@@ -142,4 +139,9 @@ impl Graph {
             self.copied(from, to);
         }
     }
+}
+
+/// Whether the memory of a mapping is that of others, too: mmap(2).
+fn is_shared(at: &At<'_>, sharing: Option<&str>) -> bool {
+    at.sets(sharing, "MAP_SHARED", 1) && !at.sets(sharing, "MAP_PRIVATE", 2)
 }

@@ -5,6 +5,7 @@ use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Typ
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::flow::edges::{Edges, End, How, Key, Sum};
 use crate::tables::flow::nodes::{Kind, Nodes, kind_of};
+use crate::tables::flow::shared_memory::SharedMemory;
 use crate::tables::flow::sockets::Sockets;
 use crate::tables::flow::word_classes::{Act, Holds};
 use crate::tables::packed::Packed;
@@ -37,6 +38,7 @@ pub(crate) struct Graph {
     pub(crate) nodes: Nodes,
     pub(crate) edges: Edges,
     pub(crate) sockets: Sockets,
+    pub(crate) shared: SharedMemory,
     pub(crate) watched: Watched,
     seen: Seen,
 }
@@ -75,6 +77,20 @@ pub(crate) struct At<'a> {
 impl At<'_> {
     pub(crate) fn arguments(&self) -> Arguments<'_> {
         Arguments::new(self.args, self.ftrace)
+    }
+
+    /// Whether an argument sets a flag.
+    pub(crate) fn sets(&self, part: Option<&str>, name: &str, bit: i64) -> bool {
+        part.is_some_and(|part| self.arguments().sets(part, name, bit))
+    }
+
+    /// Whose call it is, and in which phase.
+    pub(crate) fn user(&self) -> (End, In) {
+        (End::task(self.task), self.phase)
+    }
+
+    pub(crate) fn sum(&self, bytes: Option<i64>) -> Sum {
+        Sum { bytes: bytes.into(), calls: 1, first: self.ts.into(), last: self.end.into() }
     }
 }
 
@@ -121,15 +137,19 @@ impl Graph {
             return;
         };
         let is_call = matches!(found.kind, RowKind::Call | RowKind::Part);
+        if found.kind == RowKind::Exit && !self.shared.is_empty() {
+            self.ended(found.task, owner);
+        }
         if found.kind == RowKind::Event {
             self.event((tasks, own), row, (found.task, owner, source));
         }
-        if !is_call || tasks.status(row) == Some(Status::Injected) {
+        if !is_call {
             return;
         }
         self.seen.calls = true;
         if let Some(child) = tasks.child.get(row) {
             self.seen.forks += 1;
+            self.shared.made_task(owner);
             let child = self.tracker.number(source, child);
             if self.edges.has_unborn() {
                 let phase = self.phase(owner, tasks.ts.get(row));
@@ -142,7 +162,7 @@ impl Graph {
         };
         let ret = tasks.ret.get(row);
         let done = ret.is_some_and(|ret| ret != -1) || act == Act::Connect;
-        if !done {
+        if !done || tasks.status(row) == Some(Status::Injected) {
             return;
         }
         let ts = tasks.ts.get(row);
@@ -165,6 +185,14 @@ impl Graph {
     fn phase(&mut self, owner: u32, ts: Option<i64>) -> In {
         let open = &mut self.watched.open;
         if open.is_empty() { In::None } else { open.named(owner, ts, &self.tracker) }
+    }
+
+    /// A task of the process that `owner` leads ended.
+    fn ended(&mut self, task: u32, owner: u32) {
+        let end = self.tracker.tasks.get(task as usize).and_then(|task| task.end.as_ref());
+        if task == owner && end.is_some_and(|end| !end.superseded) {
+            self.shared.unmap_all(owner, self.tracker.row);
+        }
     }
 
     /// An event of ftrace: a program was started.
@@ -232,16 +260,27 @@ impl Graph {
                 }
             }
             Act::Map => {
-                if own.fd[0].get(at.row).is_none_or(|fd| fd >= 0)
-                    && (path.is_some() || file.is_some())
-                {
-                    self.maps(own, at, path, ofd);
+                let has_file = own.fd[0].get(at.row).is_none_or(|fd| fd >= 0);
+                // What is mapped of /dev/zero is memory of its own: mem(4).
+                if !has_file || path == Some("/dev/zero") {
+                    let (start, length) = (tasks.ret.get(at.row), own.requested.get(at.row));
+                    self.maps_memory(at, start, length);
+                } else if path.is_some() || file.is_some() {
+                    self.maps(own, at, path);
                 }
             }
-            Act::Exec if path.is_some() || file.is_some() => {
-                let node = self.nodes.file(at.source, file, path);
-                self.executes(at, node);
+            Act::Exec => {
+                self.shared.unmap_all(at.owner, self.tracker.row);
+                if path.is_some() || file.is_some() {
+                    let node = self.nodes.file(at.source, file, path);
+                    self.executes(at, node);
+                }
             }
+            Act::Fork => self.shared.made_task(at.owner),
+            Act::Unmap => self.unmaps(at),
+            Act::Remap => self.moves_mapping(at, tasks.ret.get(at.row)),
+            Act::Segment => self.gets_segment(at, tasks.ret.get(at.row)),
+            Act::Attach => self.attaches(at, tasks.ret.get(at.row)),
             Act::Rename | Act::Link => {
                 if let Some((old, new)) = path.zip(own.path2.get(at.row)) {
                     self.names(at, act, (file, old), new);
@@ -304,7 +343,7 @@ impl Graph {
                 }
             }
             Act::Control => self.clones(own, at, path),
-            Act::Exec | Act::Other => {}
+            Act::Other => {}
         }
     }
 
@@ -321,7 +360,8 @@ impl Graph {
         let holds = if side == 0 { own.holds.get(at.row, Holds::from_file_type) } else { None };
         let holds = holds.unwrap_or(Holds::Unknown);
         let ofd = own.ofd[side].get(at.row);
-        if holds == Holds::Anonymous || path.is_some_and(|path| path.starts_with("anon_inode:")) {
+        let named = |test: fn(&str) -> bool| holds == Holds::Unknown && path.is_some_and(test);
+        if holds == Holds::Anonymous || named(|path| path.starts_with("anon_inode:")) {
             return None;
         }
         // It moves data without a descriptor: process_vm_readv(2), getrandom(2).
@@ -329,8 +369,7 @@ impl Graph {
             return None;
         }
         self.seen.data += 1;
-        let is_socket = holds == Holds::Socket || path.is_some_and(is_socket_name);
-        if is_socket {
+        if holds == Holds::Socket || named(is_socket_name) {
             self.seen.sockets += 1;
             let node = Some(self.socket(at, ofd, path));
             let named = ofd.is_some_and(|ofd| self.nodes.of_description(at.source, ofd).is_some());
@@ -343,7 +382,7 @@ impl Graph {
             && let Some(node) = self.nodes.of_description(at.source, ofd)
         {
             if self.nodes.get(node).is_some_and(|node| node.kind == Kind::Pipe) {
-                self.nodes.number_pipe(node);
+                self.nodes.number(node);
             }
             self.seen.named += 1;
             return Some(node);
@@ -353,7 +392,7 @@ impl Graph {
             && let Some(ofd) = ofd
         {
             let node = self.nodes.unnamed_node(at.source, ofd, Kind::Pipe);
-            self.nodes.number_pipe(node);
+            self.nodes.number(node);
             return Some(node);
         }
         let file = own.file[side].get(at.row);
@@ -451,8 +490,7 @@ impl Graph {
 
     #[inline]
     fn add(&mut self, at: &At<'_>, key: Key, bytes: Option<i64>) {
-        let sum = Sum { bytes: bytes.into(), calls: 1, first: at.ts.into(), last: at.end.into() };
-        self.edges.add(key, &sum);
+        self.edges.add(key, &at.sum(bytes));
     }
 }
 

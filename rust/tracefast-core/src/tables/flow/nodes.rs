@@ -104,8 +104,8 @@ pub(crate) struct Nodes {
     by_file: HashMap<(u32, u64), u32>,
     /// By source and description.
     unnamed: HashMap<(u32, u32), u32>,
-    /// By source, how many pipes without a name were used.
-    pub(crate) pipes: HashMap<u32, u32>,
+    /// By source, how many pipes without a name were used, and other things without a name.
+    numbers: HashMap<(u32, Kind), u32>,
     /// Folders of files that have nodes, by source and name.
     folders: HashMap<(u32, u32), ()>,
     last: Option<((u32, u64), u32)>,
@@ -158,8 +158,9 @@ impl Nodes {
         {
             return node;
         }
-        let node = match (self.by_file.get(&(source, file)), path) {
-            (Some(&node), Some(path)) if self.get(node).is_some_and(|node| node.name.is_none()) => {
+        let known = self.by_file.get(&(source, file)).copied();
+        let node = match (known, path) {
+            (Some(node), Some(path)) if self.get(node).is_some_and(|node| node.name.is_none()) => {
                 // Its first rows had no name.
                 let name = self.names.number(path);
                 if let Some(node) = self.all.get_mut(node as usize) {
@@ -168,11 +169,13 @@ impl Nodes {
                 self.by_name.entry((source, name)).or_insert(node);
                 node
             }
-            (Some(&node), _) => node,
+            (Some(node), _) => node,
             (None, Some(path)) => self.named(source, kind_of(path), path),
             (None, None) => self.push(source, Kind::File, Packed::default()),
         };
-        self.by_file.insert((source, file), node);
+        if known.is_none() {
+            self.by_file.insert((source, file), node);
+        }
         self.last = Some(((source, file), node));
         node
     }
@@ -213,16 +216,19 @@ impl Nodes {
         }
     }
 
-    /// A pipe without a name is used: it gets a number.
-    pub(crate) fn number_pipe(&mut self, node: u32) {
-        let Some(pipe) = self.all.get(node as usize).filter(|pipe| pipe.name.is_none()) else {
+    /// A pipe or memory without a name is used: it gets a number.
+    pub(crate) fn number(&mut self, node: u32) {
+        let Some(Node { source, kind, .. }) =
+            self.all.get(node as usize).filter(|node| node.name.is_none())
+        else {
             return;
         };
-        let number = self.pipes.entry(pipe.source).or_default();
+        let number = self.numbers.entry((*source, *kind)).or_default();
         *number += 1;
-        let name = self.names.number(&format!("pipe {number}"));
-        if let Some(pipe) = self.all.get_mut(node as usize) {
-            pipe.name.set(name);
+        let what = if *kind == Kind::Pipe { "pipe" } else { "shared memory" };
+        let name = self.names.number(&format!("{what} {number}"));
+        if let Some(node) = self.all.get_mut(node as usize) {
+            node.name.set(name);
         }
     }
 

@@ -1,15 +1,17 @@
 //! The tables: names and types of their columns, and their values.
 
 use std::collections::BTreeSet;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
+use hashbrown::HashTable;
 
-use crate::hash::HashMap;
+use crate::hash::{HashMap, Hasher};
 use crate::tables::flow::By;
-use crate::tables::flow::edges::{Edge, End, How, Sum};
+use crate::tables::flow::edges::{Edge, Edges, End, How, Sum};
 use crate::tables::flow::graph::Graph;
 use crate::tables::flow::nodes::{Kind, Node};
 use crate::tables::flow::process_names::{ProcessNames, base_name};
@@ -22,10 +24,28 @@ const MOST_LISTED: usize = 1000;
 /// Programs at one side of a pipe that its name has.
 const MOST_AT_PIPE: usize = 3;
 
+/// What an end of a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Is {
+    Process,
+    Phase,
+    Node(Kind),
+}
+
+impl Is {
+    fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Process => Some("process"),
+            Self::Phase => Some("phase"),
+            Self::Node(kind) => kind.text(),
+        }
+    }
+}
+
 /// One end of a row: what it is, and the number of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Name {
-    kind: Option<&'static str>,
+    is: Is,
     name: Packed<u32>,
 }
 
@@ -47,37 +67,34 @@ pub(crate) fn edges(
     by: By,
 ) -> Result<Vec<RecordBatch>, ArrowError> {
     graph.sockets.finish(&mut graph.nodes);
-    let pipes = if by == By::Process { HashMap::default() } else { pipes(&mut graph, names, by) };
-    let mut index: HashMap<About, u32> = HashMap::default();
-    let mut rows: Vec<(About, Sum)> = Vec::new();
-    for edge in graph.edges.all() {
-        let Some(source) = source(&graph, edge) else { continue };
-        let end = |end: End| name(&graph, names, &pipes, by, edge, end);
-        let (Some(from), Some(to)) = (end(edge.key.from), end(edge.key.to)) else { continue };
-        let phase = phase(&graph, edge);
-        let about = About { source, from, to, how: edge.key.how, phase };
-        let at = *index.entry(about).or_insert_with(|| {
-            rows.push((about, Sum::default()));
-            rows.len() as u32 - 1
-        });
-        rows[at as usize].1.join(&edge.sum);
-    }
-    drop(index);
-    let source_name = |row: &(About, Sum)| graph.tracker.source_name(row.0.source);
+    graph.share(names);
+    let mut rows = joined(&mut graph, names, by);
+    graph.edges = Edges::default();
+    let source_name = |source: u32| graph.tracker.source_name(source);
+    let source = |number: u32| (source_name(number).is_none(), source_name(number));
+    let first = |sum: &Sum| (sum.first.is_none(), sum.first.get());
     // Equal rows stay in the order of their first use in the log.
-    rows.sort_by_key(|row| {
-        let source = source_name(row);
-        ((source.is_none(), source), (row.1.first.is_none(), row.1.first.get()))
+    rows.sort_by(|(one, moved), (other, later)| {
+        let at_first = || first(moved).cmp(&first(later));
+        if one.source == other.source {
+            return at_first();
+        }
+        source(one.source).cmp(&source(other.source)).then_with(at_first)
     });
-    let text = |name: Packed<u32>| graph.nodes.names.text(name.get()?);
+    let texts = &graph.nodes.names;
     let open = &graph.watched.open;
     build_by_parts(rows, |rows| {
         let mut table = TableBuilder::new(&rows);
-        table.text("source", source_name);
-        table.text("src_kind", |row| row.0.from.kind);
-        table.text("src", |row| end_text(row.0.from, text, |name| open.name(name)));
-        table.text("dst_kind", |row| row.0.to.kind);
-        table.text("dst", |row| end_text(row.0.to, text, |name| open.name(name)));
+        // Phases have names of their own.
+        let text = |end: Name| match end.is {
+            Is::Phase => open.name(end.name.get()?),
+            _ => texts.text(end.name.get()?),
+        };
+        table.text("source", |row| source_name(row.0.source));
+        table.text("src_kind", |row| row.0.from.is.text());
+        table.keyed_text("src", |row| row.0.from, text);
+        table.text("dst_kind", |row| row.0.to.is.text());
+        table.keyed_text("dst", |row| row.0.to, text);
         table.text("how", |row| Some(row.0.how.text()));
         table.int64("bytes", |row| row.1.bytes.get());
         table.uint64("calls", |row| Some(row.1.calls));
@@ -88,30 +105,38 @@ pub(crate) fn edges(
     })
 }
 
-const PROCESS: &str = "process";
-const PHASE: &str = "phase";
-
-/// The text of an end: phases have names of their own.
-fn end_text<'a>(
-    end: Name,
-    text: impl Fn(Packed<u32>) -> Option<&'a str>,
-    phase: impl Fn(u32) -> Option<&'a str>,
-) -> Option<&'a str> {
-    if end.kind == Some(PHASE) { phase(end.name.get()?) } else { text(end.name) }
+/// The edges, those that the table calls alike as one.
+fn joined(graph: &mut Graph, names: &ProcessNames, by: By) -> Vec<(About, Sum)> {
+    let pipes = if by == By::Process { HashMap::default() } else { pipes(graph, names, by) };
+    let hasher = Hasher::default();
+    let mut index: HashTable<u32> = HashTable::new();
+    let mut rows: Vec<(About, Sum)> = Vec::new();
+    for edge in graph.edges.all() {
+        let Some(source) = source(graph, edge) else { continue };
+        let end = |end: End| name(graph, names, &pipes, by, edge, end);
+        let (Some(from), Some(to)) = (end(edge.key.from), end(edge.key.to)) else { continue };
+        let phase = phase(graph, edge);
+        let about = About { source, from, to, how: edge.key.how, phase };
+        let hash = hasher.hash_one(about);
+        if let Some(&at) = index.find(hash, |&at| rows[at as usize].0 == about) {
+            rows[at as usize].1.join(&edge.sum);
+        } else {
+            let at = rows.len() as u32;
+            rows.push((about, edge.sum));
+            index.insert_unique(hash, at, |&at| hasher.hash_one(rows[at as usize].0));
+        }
+    }
+    rows
 }
 
 fn phase(graph: &Graph, edge: &Edge) -> Packed<u32> {
     graph.watched.open.settled(edge.key.phase, &graph.tracker).into()
 }
 
-/// The number of the source of an edge.
+/// The number of the source of an edge, which both of its ends have.
 fn source(graph: &Graph, edge: &Edge) -> Option<u32> {
-    let end = |end: End| match (end.as_task(), end.as_node()) {
-        (Some(task), _) => graph.tracker.tasks.get(task as usize).map(|task| task.source),
-        (None, Some(node)) => graph.nodes.get(node).map(|node| node.source),
-        (None, None) => None,
-    };
-    end(edge.key.from).or_else(|| end(edge.key.to))
+    let node = |end: End| graph.nodes.get(end.as_node()?).map(|node| node.source);
+    node(edge.key.from).or_else(|| node(edge.key.to))
 }
 
 fn name(
@@ -125,15 +150,14 @@ fn name(
     if let Some(number) = end.as_node() {
         let node = graph.nodes.get(number)?;
         let name = pipes.get(&number).map_or(node.name, |&name| name.into());
-        return Some(Name { kind: node.kind.text(), name });
+        return Some(Name { is: Is::Node(node.kind), name });
     }
     let process = names.of(end.as_task()?)?;
-    let (kind, name) = match by {
-        By::Process => (PROCESS, (*names.own.get(process)?).into()),
-        By::Image => (PROCESS, *names.images.get(process)?),
-        By::Phase => (PHASE, phase(graph, edge)),
-    };
-    Some(Name { kind: Some(kind), name })
+    Some(match by {
+        By::Process => Name { is: Is::Process, name: (*names.own.get(process)?).into() },
+        By::Image => Name { is: Is::Process, name: *names.images.get(process)? },
+        By::Phase => Name { is: Is::Phase, name: phase(graph, edge) },
+    })
 }
 
 /// By node, the number of the name of a pipe among programs or phases: who gives and who takes.
@@ -194,8 +218,8 @@ struct File<'a> {
 /// The rows of files, in order of source and path.
 pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBatch>, ArrowError> {
     let mut rows: Vec<File<'_>> = Vec::new();
-    let mut by_node: HashMap<u32, u32> = HashMap::default();
-    for (number, node) in (0..).zip(&graph.nodes.all) {
+    let mut by_node: Vec<Packed<u32>> = vec![Packed::default(); graph.nodes.all.len()];
+    for (node, number) in graph.nodes.all.iter().zip(&mut by_node) {
         let Some(path) = graph.nodes.text(node).filter(|path| !path.starts_with("/dev/")) else {
             continue;
         };
@@ -203,7 +227,7 @@ pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBat
             continue;
         }
         let Some((role, because)) = role(&node.uses, path) else { continue };
-        by_node.insert(number, rows.len() as u32);
+        number.set(rows.len() as u32);
         rows.push(File { node, path, role, because, writers: Vec::new(), readers: Vec::new() });
     }
     let mut listed: HashMap<(u32, u32, bool), ()> = HashMap::default();
@@ -213,9 +237,10 @@ pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBat
             (None, Some(task)) => (task, edge.key.from.as_node(), false),
             _ => continue,
         };
+        let row = node.and_then(|node| by_node.get(node as usize)?.get());
+        let Some(row) = row else { continue };
         let Some(process) = names.of(task) else { continue };
         let Some(&name) = names.own.get(process) else { continue };
-        let Some(&row) = node.and_then(|node| by_node.get(&node)) else { continue };
         let file = &mut rows[row as usize];
         let list = if writes { &mut file.writers } else { &mut file.readers };
         if list.len() < MOST_LISTED && listed.insert((row, name, writes), ()).is_none() {

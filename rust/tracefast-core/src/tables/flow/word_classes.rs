@@ -1,7 +1,7 @@
 //! The meaning of words in events for the flow of data.
 
 use crate::events::vocabulary::Op;
-use crate::linux::syscalls::{Classes, NONE, by_name, shape};
+use crate::linux::syscalls::{Classes, NONE, Special, by_name, shape};
 use crate::tables::waits::word_classes::Act as Call;
 
 /// What a call does to data and to the names of files.
@@ -16,6 +16,16 @@ pub(crate) enum Act {
     /// Opens a file; the position of its flags.
     Open(u8),
     Map,
+    /// Unmaps, also what shmat(2) mapped.
+    Unmap,
+    /// mremap(2).
+    Remap,
+    /// Makes or finds shared memory of System V: shmget(2).
+    Segment,
+    /// Maps it: shmat(2).
+    Attach,
+    /// Makes a task.
+    Fork,
     Exec,
     Rename,
     Link,
@@ -39,11 +49,17 @@ impl Act {
         let shape = shape(by_name(name.as_bytes()));
         match (shape.op, Call::from_name(name)) {
             _ if name == "symlink" || name == "symlinkat" => Self::Symlink,
+            _ if name == "shmget" => Self::Segment,
+            _ if name == "shmat" => Self::Attach,
+            _ if name == "shmdt" => Self::Unmap,
+            _ if shape.special == Special::Mremap => Self::Remap,
             (Op::Rename, _) => Self::Rename,
             (Op::Link, _) => Self::Link,
             (Op::Unlink, _) => Self::Unlink,
             (_, Call::Open) => Self::Open(shape.flags),
             (_, Call::Map) => Self::Map,
+            (_, Call::Unmap) => Self::Unmap,
+            (_, Call::Fork) => Self::Fork,
             (_, Call::Exec) => Self::Exec,
             (_, Call::Pipe) => Self::Pipe,
             (_, Call::SocketPair) => Self::SocketPair,
@@ -118,6 +134,10 @@ mod tests {
             ("linkat", Act::Link),
             ("unlinkat", Act::Unlink),
             ("mmap", Act::Map),
+            ("munmap", Act::Unmap),
+            ("shmdt", Act::Unmap),
+            ("mremap", Act::Remap),
+            ("vfork", Act::Fork),
             ("getpid", Act::Other),
         ] {
             assert_eq!(Act::from_name(name), act, "{name}");

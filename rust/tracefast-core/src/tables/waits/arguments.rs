@@ -81,7 +81,11 @@ impl<'a> Arguments<'a> {
 
     /// Whether a flag is set at a position, by its name or, where strace prints numbers, its bit.
     pub(crate) fn has(&self, at: usize, name: &str, bit: i64) -> bool {
-        let Some(part) = self.at(at) else { return false };
+        self.at(at).is_some_and(|part| self.sets(part, name, bit))
+    }
+
+    /// Whether an argument sets a flag.
+    pub(crate) fn sets(&self, part: &str, name: &str, bit: i64) -> bool {
         part.contains(name) || !part.contains('_') && self.value(part).unwrap_or(0) & bit != 0
     }
 
