@@ -27,11 +27,14 @@ tr:nth-child(even){background:#f9fafb}
 def page(graph: Graph, roles: pl.DataFrame, title: str) -> str:
     """Write a page with the picture, and the files with a part in the run below it."""
     rows = roles.filter(pl.col("role").is_in(["input", "intermediate", "result", "log", "scratch"]))
-    head = "".join(f"<th>{name}</th>" for name in ("role", "path", "written by", "read by"))
+    several = ["log"] if graph.logs else []
+    words = ["role", "path", "written by", "read by", *several]
+    head = "".join(f"<th>{name}</th>" for name in words)
     body = []
     for row in rows.head(_MOST_ROWS).rows(named=True):
         lists = (", ".join(_few(row[name])) for name in ("writers", "readers"))
-        cells = (row["role"], row["path"], *lists)
+        log = [graph.logs.get(row["source"], "?") for _ in several]
+        cells = (row["role"], row["path"], *lists, *log)
         body.append("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>")
     more = rows.height - _MOST_ROWS
     note = f"<p>{units.count(more)} more files</p>" if more > 0 else ""

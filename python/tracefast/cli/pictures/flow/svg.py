@@ -86,9 +86,15 @@ def svg(graph: Graph, title: str) -> str:
 
 
 def _box(group: Group) -> Node:
-    label, below = cut_middle(group.label, _MOST_TEXT), cut_middle(group.below, _MOST_TEXT)
-    width = max(len(label) * _CHARACTER, len(below) * _SMALL) + 2 * _PAD
-    return Node(group.label, max(width, 60), (2 if below else 1) * _LINE + _PAD)
+    label, *small = _texts(group)
+    width = max(len(label) * _CHARACTER, *(len(text) * _SMALL for text in small), 0) + 2 * _PAD
+    return Node(group.label, max(width, 60), (1 + len(small)) * _LINE + _PAD)
+
+
+def _texts(group: Group) -> list[str]:
+    """Give what is in a box: its name, and what it says in small letters below."""
+    below = [text for text in (group.below, group.log) if text]
+    return [cut_middle(text, _MOST_TEXT) for text in (group.label, *below)]
 
 
 def _node(group: Group, node: Node, place: tuple[float, float]) -> list[str]:
@@ -107,17 +113,17 @@ def _node(group: Group, node: Node, place: tuple[float, float]) -> list[str]:
         f"<g><title>{escape(what + chr(10).join(names))}</title>",
         f"<rect {corner} {size} {paint}/>",
     ]
-    below = cut_middle(group.below, _MOST_TEXT)
-    first = y - 3 if below else y + 4
+    label, *small = _texts(group)
+    first = y + 4 - len(small) * _LINE / 2
     weight = ' font-weight="600"' if process else ""
     parts.append(
         f'<text x="{x:.1f}" y="{first:.1f}" text-anchor="middle" fill="{_TEXT}"{weight}>'
-        f"{escape(cut_middle(group.label, _MOST_TEXT))}</text>"
+        f"{escape(label)}</text>"
     )
-    if below:
+    for at, text in enumerate(small, start=1):
         parts.append(
-            f'<text x="{x:.1f}" y="{y + 11:.1f}" text-anchor="middle" fill="{_NOTE}"'
-            f' font-size="10">{escape(below)}</text>'
+            f'<text x="{x:.1f}" y="{first + at * _LINE - 1:.1f}" text-anchor="middle"'
+            f' fill="{_NOTE}" font-size="10">{escape(text)}</text>'
         )
     return [*parts, "</g>"]
 

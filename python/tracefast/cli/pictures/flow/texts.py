@@ -17,8 +17,9 @@ def line_label(line: Line) -> str:
 
 
 def _label(group: Group) -> str:
-    role = f" ({group.role})" if group.role else ""
-    return f"{group.label} {group.below}{role}".strip()
+    role = f"({group.role})" if group.role else ""
+    log = f"in {group.log}" if group.log else ""
+    return " ".join(text for text in (group.label, group.below, role, log) if text)
 
 
 def dot(graph: Graph) -> str:

@@ -86,7 +86,7 @@ def render(
     """
     graph = graph_of(edges, roles, code=False, nodes=_MOST, most_lines=_MOST)
     parts = [gap_lines(gaps, width), _summary(roles, graph, width), _lines(graph, width, top)]
-    parts += [_files(roles, role, width, top) for role in _LISTED]
+    parts += [_files(roles, role, graph.logs, width, top) for role in _LISTED]
     parts = [part for part in parts if part]
     if not parts:
         return "Nothing was read or written.\n"
@@ -118,18 +118,25 @@ def _lines(graph: Graph, width: int | None, top: int) -> list[str]:
     """Write what went between which nodes, the most first."""
     if not graph.lines:
         return []
-    cells = [["bytes", "how", "from", "", "to"]]
+    cells = [["bytes", "how", "from", "", "to", "log"]]
     order = sorted(graph.lines, key=lambda line: -(line.bytes + (line.back or 0)))
     for line in order[:top]:
         source, target = graph.groups[line.source], graph.groups[line.target]
         hows = _hows(line.hows)
         size = units.size(line.bytes) if line.bytes or line.back is not None else "-"
-        cells.append([size, hows, _name(source), "→", _name(target)])
+        log = source.log or ""
+        cells.append([size, hows, _name(source), "→", _name(target), log])
         if line.back is not None:
             hows = _hows(line.back_hows)
-            back = [units.size(line.back), hows, _name(target), "→", _name(source)]
+            back = [units.size(line.back), hows, _name(target), "→", _name(source), log]
             cells.append(back)
-    return [*_fitted(cells, (2, 4), width), *_more(len(graph.lines), top)]
+    lines = _fitted(cells, (2, 4, 5), width) if graph.logs else _fitted(_rest(cells), (2, 4), width)
+    return [*lines, *_more(len(graph.lines), top)]
+
+
+def _rest(cells: list[list[str]]) -> list[list[str]]:
+    """Leave out the last column, which says which log."""
+    return [row[:-1] for row in cells]
 
 
 def _hows(hows: set[str]) -> str:
@@ -137,18 +144,22 @@ def _hows(hows: set[str]) -> str:
     return ", ".join(sorted(hows - {"create"} or hows))
 
 
-def _files(roles: pl.DataFrame, role: str, width: int | None, top: int) -> list[str]:
+def _files(
+    roles: pl.DataFrame, role: str, logs: dict[str | None, str], width: int | None, top: int
+) -> list[str]:
     """Write the files of a role, and who made them."""
     rows = roles.filter(pl.col("role") == role).sort("ts_written", nulls_last=True)
     if rows.is_empty():
         return []
     heading, words = _LISTED[role]
-    cells = [[heading, words, "read by"]]
+    cells = [[heading, words, "read by", "log"]]
     for row in rows.head(top).rows(named=True):
         note = " (removed)" if row["removed"] and role == "intermediate" else ""
         path = printable(row["path"]) + note
-        cells.append([path, _few(row["writers"]), _few(row["readers"])])
-    return [*_fitted(cells, (0, 1, 2), width), *_more(rows.height, top)]
+        log = logs.get(row["source"], "")
+        cells.append([path, _few(row["writers"]), _few(row["readers"]), log])
+    cells = cells if logs else _rest(cells)
+    return [*_fitted(cells, range(len(cells[0])), width), *_more(rows.height, top)]
 
 
 def _few(names: list[str]) -> str:
