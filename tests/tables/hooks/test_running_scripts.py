@@ -168,6 +168,48 @@ def test_libbpf_counts_what_strace_counts(program, recorded, script, tmp_path):
     assert failed == {name: n for name, n in errors.items() if n}
 
 
+# The headers of another kernel, as those of the running one: bcc takes the fields of tracepoints
+# from the kernel itself.
+BORROW = (
+    'release=$(uname -r); from="$1"; shift; build=$(realpath "$from/build");'
+    ' source=$(realpath "$from/source"); mount -t tmpfs tmpfs /lib/modules && cd /lib/modules'
+    ' && mkdir "$release" && ln -s "$build" "$release/build" && ln -s "$source" "$release/source"'
+    ' && cd "$OLDPWD" && exec "$@"'
+)
+
+
+def headers_for_bcc():
+    """Give the words that run a command with headers of a kernel; None without any."""
+    modules = Path("/lib/modules")
+    if (modules / os.uname().release / "build").exists():
+        return []
+    others = sorted(path.parent for path in modules.glob("*/build") if path.exists())
+    return ["sh", "-c", BORROW, "sh", others[-1]] if others else None
+
+
+@needs_tracefs
+def test_bcc_counts_what_strace_counts(program, recorded, script, tmp_path):
+    with_headers = headers_for_bcc()
+    python = ["/usr/bin/python3", "-c", "import bcc"]
+    if with_headers is None or subprocess.run(python, check=False, capture_output=True).returncode:
+        pytest.skip("needs python3-bpfcc and the headers of a kernel")
+    command = [*with_headers, "/usr/bin/python3", script("bcc", "watch.py")]
+    found = watch(program, command, tmp_path)
+    if "watching" not in found:
+        pytest.skip(f"this kernel does not let bcc: {found[-200:]}")
+    calls, errors, moved = counted(recorded)
+    table = found.partition("call calls bytes\n")[2].partition("\n\n")[0]
+    rows = [line.split() for line in table.splitlines()]
+    assert {name: int(count) for name, count, _ in rows} == calls
+    sums = {name: int(size) for name, _, size in rows if size not in {"-", "0"}}
+    assert sums == {name: size for name, size in moved.items() if size}
+    failed = Counter()
+    table = found.partition("call errno errors\n")[2].partition("\n\n")[0]
+    for line in table.splitlines():
+        failed[line.split()[0]] += int(line.split()[2])
+    assert failed == {name: n for name, n in errors.items() if n}
+
+
 @needs_tracefs
 def test_tracefs_records_a_log_that_tracefast_reads(program, recorded, script, tmp_path):
     path = script("tracefs", "watch.sh")

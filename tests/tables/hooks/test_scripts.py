@@ -97,13 +97,45 @@ def test_shell_scripts_are_well_formed(calls, tool, tmp_path):
         assert usage.stderr.startswith("usage: ")
 
 
-def test_python_for_bcc_is_well_formed(calls):
+# What bcc makes of its own words, as far as a compiler has to know.
+BCC = """
+#include <stddef.h>
+#include <stdint.h>
+typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;
+#define ROOT 1
+#define BPF_HASH(name, key, value) static struct { \\
+    value *(*lookup)(key *); void (*update)(key *, value *); void (*delete)(key *); \\
+    void (*increment)(key, ...); } name
+#define BPF_HISTOGRAM(name, key) static struct { void (*increment)(key); } name
+struct fields { long ret; u32 child_pid, old_pid; };
+#define TRACEPOINT_PROBE(group, event) int group##event(struct fields *args)
+u64 bpf_get_current_pid_tgid(void), bpf_ktime_get_ns(void);
+unsigned bpf_log2l(unsigned long);
+"""
+
+
+def test_python_and_c_for_bcc_are_well_formed(calls):
     tree = ast.parse(WRITERS["bcc"](calls))
     values = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)}
     assert ast.literal_eval(values["NAMES"]) == [call.name for call in calls]
-    program = ast.literal_eval(values["PROGRAM"])
-    assert program.count("{") == program.count("}")
-    assert program.count("(") == program.count(")")
+    program = ast.literal_eval(values["PROGRAM"]).replace("#include <linux/syscalls.h>\n", "")
+    compiler = shutil.which("clang") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("no compiler of C is installed")
+    check = [
+        compiler,
+        "-x",
+        "c",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unused-parameter",
+        "-Werror",
+        "-fsyntax-only",
+        "-",
+    ]
+    subprocess.run(check, input=BCC + program, text=True, check=True)
+    broken = program.replace("traced.lookup(", "traced.look(", 1)
+    assert subprocess.run(check, input=BCC + broken, text=True, check=False).returncode != 0
 
 
 def test_c_for_libbpf_is_well_formed(calls, tmp_path):

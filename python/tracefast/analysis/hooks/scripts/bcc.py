@@ -21,6 +21,9 @@ import time
 from bcc import BPF
 
 PROGRAM = r"""
+// bcc declares the arguments of each call, with their types.
+#include <linux/syscalls.h>
+
 struct failed {
     u32 call;
     u32 error;

@@ -35,7 +35,8 @@ impl Graph {
         ofd: Option<u32>,
     ) {
         // Most files are opened to be read. Flags are the last argument, unless O_CREAT is among them.
-        if at.args.rsplit(", ").next().is_some_and(|last| last.starts_with("O_RDONLY")) {
+        let last = at.args.rsplit(',').next().map(str::trim_ascii_start);
+        if last.is_some_and(|last| last.starts_with("O_RDONLY")) {
             return;
         }
         let part = flags.and_then(|position| at.arguments().at(position));

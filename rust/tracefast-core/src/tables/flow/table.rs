@@ -90,7 +90,7 @@ pub(crate) fn edges(
             Is::Phase => open.name(end.name.get()?),
             _ => texts.text(end.name.get()?),
         };
-        table.text("source", |row| source_name(row.0.source));
+        table.keyed_text("source", |row| row.0.source, source_name);
         table.text("src_kind", |row| row.0.from.is.text());
         table.keyed_text("src", |row| row.0.from, text);
         table.text("dst_kind", |row| row.0.to.is.text());
@@ -100,7 +100,7 @@ pub(crate) fn edges(
         table.uint64("calls", |row| Some(row.1.calls));
         table.timestamp("ts_first", |row| row.1.first.get());
         table.timestamp("ts_last", |row| row.1.last.get());
-        table.text("phase", |row| open.name(row.0.phase.get()?));
+        table.keyed_text("phase", |row| row.0.phase, |name| open.name(name.get()?));
         table.finish()
     })
 }
