@@ -9,8 +9,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import tracefast as tf
 from support.logs import lines_of
 from support.paths import DATA
+from tracefast.cli.pictures.flow.graph import graph_of
 from tracefast.cli.pictures.layout import can_layout
 
 TRAIN = DATA / "flow" / "train.strace.zst"
@@ -122,6 +124,35 @@ def test_a_picture_shows_inputs_left_and_results_right(tracefast, tmp_path):
         places.setdefault(text.text, float(text.get("x")))
     assert places["labels"] < places["accuracy.txt"]
     assert {"input", "intermediate", "result", "scratch", "log", "process"} <= set(places)
+
+
+@needs_layout
+def test_nodes_say_which_of_several_logs_they_are_in(tracefast, tmp_path):
+    names = ["one.strace", "two.strace"]
+    for name in names:
+        calls = ['openat(AT_FDCWD, "/w/in", O_RDONLY) = 3', 'read(3, "abc", 99) = 3']
+        (tmp_path / name).write_text(lines_of(calls))
+    for suffix in SUFFIXES:
+        picture = tmp_path / f"flow.{suffix}"
+        tracefast("flow", *names, "-o", picture)
+        # The same file and a process of the same id, in each of them.
+        assert all(picture.read_text().count(name) >= 2 for name in names), suffix
+    tracefast("flow", names[1], "-o", tmp_path / "one.dot")
+    assert names[1] not in (tmp_path / "one.dot").read_text()
+    printed = tracefast("flow", *names).stdout
+    assert [line.split()[-1] for line in printed.splitlines()[3:5]] == names
+
+
+def test_few_nodes_have_lines_between_them():
+    # There are more programs than nodes.
+    roles = []
+    edges = tf.flow(tf.scan(DATA / "demo.strace.zst"), roles=roles.append).collect()
+    graph = graph_of(edges, *roles, code=False, nodes=5, most_lines=10)
+    assert 2 <= len(graph.groups) <= 5
+    assert {end for line in graph.lines for end in (line.source, line.target)} == set(
+        range(len(graph.groups))
+    )
+    assert graph.notes[-1].startswith("Left out: ")
 
 
 @needs_layout

@@ -128,7 +128,10 @@ def this_machine() -> Inventory:
     """Read the lists of the kernel that runs here, as far as this user may."""
     tracefs = next(_tracefs(), None)
     events, functions = (None if tracefs is None else tracefs / name for name in _LISTS[:2])
-    here = _inventory(_readable(events), _readable(functions), _readable(Path("/proc/kallsyms")))
+    events, functions = _readable(events), _readable(functions)
+    # It is long, and the two others say all that it does.
+    symbols = None if events and functions else _readable(Path("/proc/kallsyms"))
+    here = _inventory(events, functions, symbols)
     return replace(
         here,
         # The file is there if CONFIG_KPROBE_EVENTS is on: Documentation/trace/kprobetrace.rst.
