@@ -15,6 +15,7 @@ _MOST_TEXT: Final = 26
 _CHARACTER: Final = 7.0
 _SMALL: Final = 5.8
 _LINE: Final = 15
+_SMALL_LINE: Final = 14
 _PAD: Final = 10
 _MARGIN: Final = 20
 _LEGEND: Final = 26
@@ -114,7 +115,7 @@ def _node(group: Group, node: Node, place: tuple[float, float]) -> list[str]:
         f"<rect {corner} {size} {paint}/>",
     ]
     label, *small = _texts(group)
-    first = y + 4 - len(small) * _LINE / 2
+    first = y + 4 - len(small) * _SMALL_LINE / 2
     weight = ' font-weight="600"' if process else ""
     parts.append(
         f'<text x="{x:.1f}" y="{first:.1f}" text-anchor="middle" fill="{_TEXT}"{weight}>'
@@ -122,7 +123,7 @@ def _node(group: Group, node: Node, place: tuple[float, float]) -> list[str]:
     )
     for at, text in enumerate(small, start=1):
         parts.append(
-            f'<text x="{x:.1f}" y="{first + at * _LINE - 1:.1f}" text-anchor="middle"'
+            f'<text x="{x:.1f}" y="{first + at * _SMALL_LINE:.1f}" text-anchor="middle"'
             f' fill="{_NOTE}" font-size="10">{escape(text)}</text>'
         )
     return [*parts, "</g>"]

@@ -10,6 +10,9 @@ def line_label(line: Line) -> str:
     """Say how much went along a line, and back."""
     if "rename" in line.hows or "link" in line.hows:
         return "renamed" if "rename" in line.hows else "linked"
+    if line.back is not None and line.hows | line.back_hows == {"map"}:
+        # What is read and written in it is in no log.
+        return f"{units.size(max(line.bytes, line.back))} mapped"
     label = units.size(line.bytes) if line.bytes else ""
     if line.back:
         label = f"{label or '0 B'} / {units.size(line.back)} back"
