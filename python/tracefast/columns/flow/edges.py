@@ -30,10 +30,10 @@ COLUMNS: Final = (
     columns(
         "how",
         "String",
-        "``read``, ``write``; ``map`` (mmap, shmat, or a fork that kept it); ``pipe``, ``socket``; ``copy`` (sendfile,"
-        " copy_file_range, splice, a clone: the data did not pass through the process that asked"
-        " for it); ``rename``, ``link`` (from the old name to the new one); ``create`` (the file"
-        " was made, or emptied); ``exec`` (the process started the program).",
+        "``read``, ``write``; ``map`` (mmap, shmat, or a fork that kept it); ``pipe``, ``socket``;"
+        " ``copy`` (sendfile, copy_file_range, splice, a clone: the data did not pass through the"
+        " process that asked for it); ``rename``, ``link`` (from the old name to the new one);"
+        " ``create`` (the file was made, or emptied); ``exec`` (the process started the program).",
     ),
     columns(
         "bytes",
