@@ -55,7 +55,7 @@ def _of_log(log: Log, case: Case, time: Range, code: str) -> Range:
 def _finding(log: Log, case: Case, advice: Advice, weight: Weight) -> Finding:
     about = case.rows.filter(_ABOUT.get(advice.code, pl.lit(value=True)))
     parent, image = case.text("parent_image"), case.text("image")
-    numbers: dict[str, float] = {"processes": case.count}
+    numbers: dict[str, float] = {"processes": case.count, **advice.numbers}
     if advice.touched is not None:
         numbers |= {"touched_low_ns": advice.touched.low, "touched_high_ns": advice.touched.high}
     return Finding(

@@ -33,4 +33,5 @@ def error_pipe(case: Case) -> Advice | None:
         "Shorten what it waits for: after vfork or posix_spawn the child has nothing to tear down,"
         " and the parent does not wait here.",
         touched=total,
+        numbers={"reads": waits},
     )

@@ -38,6 +38,7 @@ def fork_per_epoch(case: Case) -> Advice | None:
         # All but the first round would save it.
         Range(calls.low - calls.low // len(best), calls.high - calls.high // len(best)),
         touched=calls,
+        numbers={"rounds": len(best), "forks": best[0]},
     )
 
 

@@ -41,6 +41,7 @@ def page_table_copy(case: Case) -> Advice | None:
         cause.remedy,
         saving,
         touched=price,
+        numbers={"bytes": anon} if case.known("parent_anon_max_bytes") else {},
     )
 
 

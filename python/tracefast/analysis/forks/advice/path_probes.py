@@ -30,4 +30,5 @@ def path_probes(case: Case) -> Advice | None:
         + (f", {image}," if image is not None else "")
         + " or put its folder first in PATH; in Python, shutil.which finds it once.",
         touched=failed,
+        numbers={"failed": total},
     )

@@ -51,4 +51,5 @@ def re_imports(case: Case) -> Advice | None:
         _REMEDIES[method] + (_LONGER if again else "") + ".",
         # Of the time between opens, the log does not say how much the tracer took.
         touched=Range(0 if case.traced else int(took.sum()), int(took.sum())),
+        numbers={"workers": workers.height, "modules": total},
     )

@@ -44,4 +44,5 @@ def slow_linking(case: Case) -> Advice | None:
         f" mapped, {plural(misses, 'file')} looked for but not found",
         remedy + " Or start it less often.",
         touched=linking,
+        numbers={"starts": linked, "libraries": libraries, "misses": misses},
     )
