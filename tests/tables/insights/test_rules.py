@@ -149,6 +149,14 @@ def test_what_is_lost_is_what_was_not_kept():
     assert numbers_of("lost-events")["events"] == 2 * 5000 - kept
 
 
+@pytest.mark.parametrize("code", SHARED)
+def test_lines_are_those_of_the_pages_that_are_fetched(code):
+    text = text_of(own(code))
+    lines = finding(own(code), code)["lines"]
+    added = [number for number, line in enumerate(text, 1) if "add_to_page_cache" in line]
+    assert lines == added[:5]
+
+
 def test_read_ahead_is_compared_with_what_was_asked_for():
     numbers = numbers_of("readahead-wasted")
     assert numbers["readahead_bytes"] - numbers["unused_bytes"] == 60 * 2 * 4096
@@ -179,6 +187,28 @@ def test_lines_are_those_of_the_calls(code, calls):
     lines = finding(own(code), code)["lines"]
     assert len(lines) == 5
     assert all(calls in text[line - 1] for line in lines)
+
+
+def test_failed_opens_name_their_search(tmp_path):
+    """Four folders that do not have 20 headers, and one that has."""
+    log = tmp_path / "cc.strace"
+    call = '7 1700000000.{:06} openat(AT_FDCWD, "/srv/{}/part{}.h", O_RDONLY) = {} <0.000300>'
+    folders = [(part, folder) for part in range(20) for folder in "abcde"]
+    log.write_text(
+        "".join(
+            call.format(
+                number * 400, folder, part, 3 if folder == "e" else "-1 ENOENT (No such file)"
+            )
+            + "\n"
+            for number, (part, folder) in enumerate(folders)
+        )
+    )
+    row = finding(log, "failed-opens")
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert numbers["failed"] == numbers["searched"] == 80
+    assert (numbers["wanted"], numbers["folders"]) == (20, 4)
+    assert "80 of them looked for headers (include), 20 names in 4 folders" in row["evidence"]
+    assert "-I" in row["advice"]
 
 
 def test_a_deadlock_that_is_not_proved_is_no_finding(tmp_path):

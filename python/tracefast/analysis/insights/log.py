@@ -7,10 +7,11 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
+from tracefast.analysis.decoded_fields import decoded
 from tracefast.analysis.forks.advice.case import STOP_NS, Advice, Case
 from tracefast.analysis.insights.finding import Severity, Weight
 from tracefast.analysis.insights.lines import MOST
-from tracefast.analysis.insights.tables import Tables
+from tracefast.analysis.insights.tables import QUESTION, Tables
 from tracefast.analysis.insights.weights import weight
 from tracefast.quantities import Range
 
@@ -91,6 +92,11 @@ class Log:
         return self._own(self.tables.calls)
 
     @cached_property
+    def errors(self) -> pl.DataFrame:
+        """Its rows of `tracefast.errors`."""
+        return self._own(self.tables.errors)
+
+    @cached_property
     def polls(self) -> pl.DataFrame:
         """Its threads that ask and get nothing."""
         return self._own(self.tables.polls)
@@ -118,6 +124,18 @@ class Log:
             .select("line", pl.col("ret").alias("events"))
             .collect(engine="streaming")
         )
+
+    def lines_of_fetches(self, files: pl.DataFrame) -> list[int]:
+        """Give the first lines in which pages of the first of some files are fetched."""
+        dev, ino = files.select("dev", "ino").row(0)
+        added = decoded(
+            self.tables.events,
+            ["mm_filemap_add_to_page_cache"],
+            record={"source": pl.String, "line": pl.UInt64},
+            fields={"dev": pl.String, "ino": pl.UInt64},
+            question=QUESTION,
+        ).filter(pl.col("source") == self.source, pl.col("dev") == dev, pl.col("ino") == ino)
+        return added.head(MOST).collect()["line"].drop_nulls().to_list()
 
     def lines_of_copies(self, tasks: pl.Series) -> list[int]:
         """Give the first lines in which some tasks copy a page, as they write to it."""
