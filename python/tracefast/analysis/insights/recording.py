@@ -202,7 +202,7 @@ WRONG_CLOCK: Final = Rule(
     code="wrong-clock",
     title="The times of the log are too coarse.",
     looks_for="Logs whose times are all whole seconds, as strace -t writes them: what happened"
-    " within one, and what waited for what, cannot be told.",
+    " within one, and what waited for what, is not in the log.",
     advice="Record with strace -ttt (or -tt), and trace_clock mono or global of ftrace.",
     find=wrong_clock,
     thresholds=(COARSE,),

@@ -186,8 +186,9 @@ FAILED_OPENS: Final = Rule(
     looks_for="Opens that fail, many and a good part of all: search paths of libraries, modules,"
     " headers, locales. It names the search that most of them are a part of, as tracefast errors"
     " does.",
-    advice="Shorten the search path, its hits first: LD_LIBRARY_PATH and run paths, PYTHONPATH and"
-    " sys.path, -I of compilers; LC_ALL=C needs no locales; remember what was not found.",
+    advice="Shorten the search path, what holds most first: LD_LIBRARY_PATH and run paths,"
+    " PYTHONPATH and sys.path, -I of compilers; LC_ALL=C needs no locales; remember what was"
+    " not found.",
     find=failed_opens,
     thresholds=(MISSED, MISSED_SHARE),
     tables=frozenset({"files", "roles"}),
@@ -229,8 +230,8 @@ REPEATED_STATS: Final = Rule(
     code="repeated-stats",
     title="The same paths are looked at again and again.",
     looks_for="Paths that a process looks at fifty times or more by stat, access, readlink and the"
-    " like. In a loop that waits for a file, inotify would tell; Python looks at each folder of"
-    " sys.path for each import.",
+    " like. In a loop that waits for a file, inotify says when it is there; Python looks at each"
+    " folder of sys.path for each import.",
     advice="Remember the answer; wait with inotify; open and handle the error instead of asking"
     " first; for Python, fewer entries in sys.path, or a zip.",
     find=repeated_stats,
@@ -273,7 +274,7 @@ DIRECTORY_SCANS: Final = Rule(
     code="directory-scans",
     title="The same folders are listed again and again.",
     looks_for="Folders that one process opens and lists ten times or more.",
-    advice="List it once and keep the names; inotify tells what changes; to look for one name, open"
+    advice="List it once and keep the names; inotify says what changes; to look for one name, open"
     " or stat it.",
     find=directory_scans,
     thresholds=(LISTED,),
