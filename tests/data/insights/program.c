@@ -25,6 +25,12 @@ static int opened(const char *name)
 	return open(name, O_RDONLY);
 }
 
+static void all_end(void)
+{
+	while (wait(NULL) > 0)
+		;
+}
+
 static void sleep_ms(long ms)
 {
 	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
@@ -96,8 +102,7 @@ static void read_by_many(int fixed)
 			pread(fd, buffer, 65536, part * 65536);
 		_exit(0);
 	}
-	while (wait(NULL) > 0)
-		;
+	all_end();
 }
 
 static void end_of_file_probes(int fixed)
@@ -305,8 +310,7 @@ static void one_slow_worker(int fixed)
 		write(jobs[i][1], &byte, 1);
 	for (int i = 0; i < 4; i++)
 		read(results[0], &byte, 1);
-	while (wait(NULL) > 0)
-		;
+	all_end();
 }
 
 /* Two workers that take 20 ms for each job; their maker takes 5 ms for each result. */
@@ -334,8 +338,7 @@ static void starved_trainer(int fixed)
 			work_ms(5);
 		}
 	}
-	while (wait(NULL) > 0)
-		;
+	all_end();
 }
 
 /* Sixty files; those that are not in memory wait for the disk. */
@@ -360,8 +363,7 @@ static void no_children(int fixed)
 			read(opened("19200"), buffer, 64);
 			_exit(0);
 		}
-	while (wait(NULL) > 0)
-		;
+	all_end();
 }
 
 static void no_names(int fixed)
@@ -379,6 +381,187 @@ static void tracer_dominates(int fixed)
 		sleep_ms(300);
 }
 
+/* Execute this program again, or another one, to do nothing. */
+static void nothing(int fixed)
+{
+	(void)fixed;
+}
+
+static void execute(const char *path)
+{
+	execl(path, path, "nothing", NULL);
+	_exit(1);
+}
+
+/* Eight programs, started by a parent that has written to 256 MiB. */
+static void page_table_copy(int fixed)
+{
+	size_t length = 256 * (size_t)MIB;
+	char *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, length, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < length; at += 4096)
+		memory[at] = 1;
+	for (int i = 0; i < 8; i++) {
+		if ((fixed ? vfork() : fork()) == 0)
+			execute("./program");
+		wait(NULL);
+	}
+}
+
+/* The child has 20 ms of work before its execve, in which the parent waits for the pipe. */
+static void error_pipe(int fixed)
+{
+	char byte;
+	for (int i = 0; i < 5; i++) {
+		int ends[2];
+		pipe2(ends, O_CLOEXEC);
+		if (fork() == 0) {
+			work_ms(fixed ? 0 : 20);
+			execute("./program");
+		}
+		close(ends[1]);
+		read(ends[0], &byte, 1);
+		close(ends[0]);
+		wait(NULL);
+	}
+}
+
+static void many_processes(int fixed)
+{
+	for (int i = 0; i < (fixed ? 1 : 110); i++) {
+		if (vfork() == 0)
+			execute("./program");
+		wait(NULL);
+	}
+}
+
+static void *ends_with_the_process(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static void fork_with_threads(int fixed)
+{
+	pthread_t thread;
+	if (!fixed)
+		pthread_create(&thread, NULL, ends_with_the_process, NULL);
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0)
+			_exit(0);
+	all_end();
+}
+
+/* Twenty times: thirty folders do not have the program, the last one does. */
+static void path_probes(int fixed)
+{
+	char path[200] = "";
+	for (int i = 0; i < 30; i++)
+		snprintf(path + strlen(path), sizeof path - strlen(path), "./%d:", i);
+	strcat(path, ".");
+	setenv("PATH", path, 1);
+	for (int i = 0; i < 20; i++) {
+		if (fork() == 0) {
+			if (fixed)
+				execute("./program");
+			execlp("program", "program", "nothing", NULL);
+			_exit(1);
+		}
+		wait(NULL);
+	}
+}
+
+/* Ten starts of a program that is linked dynamically, with two empty folders to search first. */
+static void slow_linking(int fixed)
+{
+	if (!fixed)
+		setenv("LD_LIBRARY_PATH", "/srv/insights/lib0:/srv/insights/lib1", 1);
+	for (int i = 0; i < 10; i++) {
+		if (vfork() == 0)
+			execute("./linked");
+		wait(NULL);
+	}
+}
+
+/* It waits for the end of a pipe whose other end it holds itself. */
+static void deadlock(int fixed)
+{
+	int ends[2];
+	char byte;
+	pipe(ends);
+	if (fork() == 0) {
+		write(ends[1], "x", 1);
+		_exit(0);
+	}
+	if (fixed)
+		close(ends[1]);
+	wait(NULL);
+	while (read(ends[0], &byte, 1) > 0)
+		;
+}
+
+static void *holder(void *unused)
+{
+	pthread_mutex_lock(&locks[0]);
+	sleep_ms(60000);
+	pthread_mutex_unlock(&locks[0]);
+	return unused;
+}
+
+static void lock_at_fork(int fixed)
+{
+	pthread_t thread;
+	if (!fixed)
+		pthread_create(&thread, NULL, holder, NULL);
+	sleep_ms(20);
+	if (fork() == 0) {
+		pthread_mutex_lock(&locks[0]);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+/* Two workers write to 600 pages each that they share with their maker, or read them. */
+static void copy_on_write_growth(int fixed)
+{
+	int jobs[2], results[2];
+	char byte = 0;
+	size_t length = 600 * 4096;
+	volatile char *memory =
+		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)memory, length, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < length; at += 4096)
+		memory[at] = 1;
+	pipe(jobs);
+	pipe(results);
+	for (int i = 0; i < 2; i++) {
+		if (fork())
+			continue;
+		read(jobs[0], &byte, 1);
+		for (size_t at = 0; at < length; at += 4096) {
+			if (fixed)
+				byte += memory[at];
+			else
+				memory[at] = 2;
+		}
+		write(results[1], &byte, 1);
+		/* Both live at the same time. */
+		sleep_ms(100);
+		_exit(0);
+	}
+	write(jobs[1], "xx", 2);
+	for (int i = 0; i < 2; i++)
+		read(results[0], &byte, 1);
+	all_end();
+}
+
+/* More calls than the buffer of the tracer has room for, or few. */
+static void lost_events(int fixed)
+{
+	for (int i = 0; i < (fixed ? 10 : 5000); i++)
+		getppid();
+}
+
 #define PROGRAM(name) { #name, name }
 static const struct { const char *name; void (*run)(int); } programs[] = {
 	PROGRAM(small_reads), PROGRAM(random_reads), PROGRAM(seek_then_read), PROGRAM(re_reads),
@@ -388,7 +571,11 @@ static const struct { const char *name; void (*run)(int); } programs[] = {
 	PROGRAM(written_never_read), PROGRAM(open_close_churn), PROGRAM(failed_opens),
 	PROGRAM(repeated_stats), PROGRAM(directory_scans), PROGRAM(metadata_bound),
 	PROGRAM(busy_polling), PROGRAM(contended_futex), PROGRAM(one_slow_worker),
-	PROGRAM(starved_trainer), PROGRAM(serial_io), PROGRAM(no_children), PROGRAM(no_names), PROGRAM(tracer_dominates),
+	PROGRAM(starved_trainer), PROGRAM(serial_io), PROGRAM(no_children), PROGRAM(no_names),
+	PROGRAM(tracer_dominates), PROGRAM(nothing), PROGRAM(page_table_copy), PROGRAM(error_pipe),
+	PROGRAM(many_processes), PROGRAM(fork_with_threads), PROGRAM(path_probes),
+	PROGRAM(slow_linking), PROGRAM(deadlock), PROGRAM(lock_at_fork),
+	PROGRAM(copy_on_write_growth), PROGRAM(lost_events),
 };
 
 int main(int count, char **words)

@@ -162,7 +162,15 @@ def pairs() -> None:
             os.pread(file, PAGE, (place << 19) + page * PAGE)
 
 
-RUNS = (seq, rand, mmapseq, mmaprand, warm, odd, streams, pairs)
+def pairs_told() -> None:
+    """Do the same, after the kernel is told that the file is read at random."""
+    file = opened()
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
+    for place in range(60):
+        os.pread(file, 2 * PAGE, place << 19)
+
+
+RUNS = (seq, rand, mmapseq, mmaprand, warm, odd, streams, pairs, pairs_told)
 # All, if none is named.
 WANTED = set(sys.argv[1:])
 

@@ -7,9 +7,11 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
+from tracefast.analysis.decoded_fields import decoded
 from tracefast.analysis.forks.advice.case import STOP_NS, Advice, Case
 from tracefast.analysis.insights.finding import Severity, Weight
-from tracefast.analysis.insights.tables import Tables
+from tracefast.analysis.insights.lines import MOST
+from tracefast.analysis.insights.tables import QUESTION, Tables
 from tracefast.analysis.insights.weights import weight
 from tracefast.quantities import Range
 
@@ -24,6 +26,9 @@ CLOSES: Final = frozenset(_core.syscalls_that("closes"))
 _OF_SYSTEM: Final = ("program", "library", "configuration")
 # Calls whose distance is measured: more take longer, and say the same.
 _SAMPLE: Final = 100_000
+_FAULTS: Final = ("page_fault_user", "page_fault_kernel")
+# The two lowest bits: the page is there, and this is a write (asm/trap_pf.h).
+_PROTECTED: Final = r"error_code=(0x)?[0-9a-f]*[37bf]\b"
 # What is no file on a disk.
 _KERNEL: Final = ("/proc/", "/sys/", "/dev/")
 
@@ -87,6 +92,11 @@ class Log:
         return self._own(self.tables.calls)
 
     @cached_property
+    def errors(self) -> pl.DataFrame:
+        """Its rows of `tracefast.errors`."""
+        return self._own(self.tables.errors)
+
+    @cached_property
     def polls(self) -> pl.DataFrame:
         """Its threads that ask and get nothing."""
         return self._own(self.tables.polls)
@@ -102,6 +112,41 @@ class Log:
         if "event" not in self.kinds["kind"]:
             return pl.DataFrame()
         return self._own(self.tables.page_cache)
+
+    @cached_property
+    def lost_notes(self) -> pl.DataFrame:
+        """Where the log says that events were lost: in which line, and how many, if it says so."""
+        return (
+            self.tables.events.filter(
+                pl.col("source").cast(pl.String) == self.source,
+                pl.col("kind").cast(pl.String) == "lost",
+            )
+            .select("line", pl.col("ret").alias("events"))
+            .collect(engine="streaming")
+        )
+
+    def lines_of_fetches(self, files: pl.DataFrame) -> list[int]:
+        """Give the first lines in which pages of the first of some files are fetched."""
+        dev, ino = files.select("dev", "ino").row(0)
+        added = decoded(
+            self.tables.events,
+            ["mm_filemap_add_to_page_cache"],
+            record={"source": pl.String, "line": pl.UInt64},
+            fields={"dev": pl.String, "ino": pl.UInt64},
+            question=QUESTION,
+        ).filter(pl.col("source") == self.source, pl.col("dev") == dev, pl.col("ino") == ino)
+        return added.head(MOST).collect()["line"].drop_nulls().to_list()
+
+    def lines_of_copies(self, tasks: pl.Series) -> list[int]:
+        """Give the first lines in which some tasks copy a page, as they write to it."""
+        name, args = (pl.col(each).cast(pl.String) for each in ("name", "args"))
+        rows = self.tables.events.filter(
+            pl.col("source").cast(pl.String) == self.source,
+            name.is_in(_FAULTS),
+            pl.col("task").is_in(tasks.to_list()),
+            args.str.contains(_PROTECTED),
+        )
+        return rows.select("line").head(MOST).collect()["line"].drop_nulls().to_list()
 
     @cached_property
     def waits(self) -> pl.DataFrame:

@@ -36,6 +36,7 @@ def copy_on_write_growth(log: Log) -> Iterator[Finding]:
         f"{of_all}, as they wrote to what they shared with their maker",
         numbers={"workers": workers.height, "pages": copies, "bytes": copied, "shared": shared},
         object=workers["image"][0],
+        lines=log.lines_of_copies(workers["task"]),
         advice=COPY_ON_WRITE_GROWTH.advice,
     )
 

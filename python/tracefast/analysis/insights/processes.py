@@ -5,14 +5,22 @@ from typing import Final
 
 import polars as pl
 
+from tracefast.analysis.forks.advice import (
+    error_pipe,
+    fork_per_epoch,
+    many_processes,
+    page_table_copy,
+    path_probes,
+    re_imports,
+    slow_linking,
+)
 from tracefast.analysis.forks.advice.case import Advice, Case
-from tracefast.analysis.insights.finding import Finding, Rule, Severity, Weight
+from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import Log
 from tracefast.quantities import Range
 
 _PAGE: Final = "docs/forks.md#the-advice"
-_NUMBERS: Final = f"How long and how many is in {_PAGE}."
 # Which of the started processes a rule is about, where these are not all of a group.
 _ABOUT: Final = {
     "fork-with-threads": pl.col("parent_tasks") > 1,
@@ -55,7 +63,7 @@ def _of_log(log: Log, case: Case, time: Range, code: str) -> Range:
 def _finding(log: Log, case: Case, advice: Advice, weight: Weight) -> Finding:
     about = case.rows.filter(_ABOUT.get(advice.code, pl.lit(value=True)))
     parent, image = case.text("parent_image"), case.text("image")
-    numbers: dict[str, float] = {"processes": case.count}
+    numbers: dict[str, float] = {"processes": case.count, **advice.numbers}
     if advice.touched is not None:
         numbers |= {"touched_low_ns": advice.touched.low, "touched_high_ns": advice.touched.high}
     return Finding(
@@ -70,13 +78,127 @@ def _finding(log: Log, case: Case, advice: Advice, weight: Weight) -> Finding:
     )
 
 
+_THRESHOLDS: Final[dict[str, tuple[Threshold, ...]]] = {
+    "page-table-copy": (
+        Threshold(
+            "time from fork to execve, median, at most",
+            page_table_copy.SOON_NS,
+            "ns",
+            "a child that does more first may need the copy",
+        ),
+        Threshold(
+            "share of the log's time in starting them",
+            page_table_copy.LEAST_SHARE,
+            "share",
+            "as for medium",
+        ),
+        Threshold(
+            "time of a fork, median",
+            page_table_copy.LEAST_CALL_NS,
+            "ns",
+            "below, it costs little more than a vfork",
+        ),
+        Threshold(
+            "memory of the parent, where the log shows it",
+            page_table_copy.LEAST_BYTES,
+            "B",
+            "below, its page tables are small",
+        ),
+    ),
+    "error-pipe": (
+        Threshold(
+            "time of a wait, mean, without the tracer's share",
+            error_pipe.LEAST_NS,
+            "ns",
+            "an execve takes about as long",
+        ),
+        Threshold(
+            "share of the log's time in these waits",
+            error_pipe.LEAST_SHARE,
+            "share",
+            "less is not worth a change",
+        ),
+    ),
+    "many-processes": (
+        Threshold("processes", many_processes.LEAST, "", "fewer are the steps of a script"),
+        Threshold(
+            "lifetime of a process, median, at most",
+            many_processes.SMALL_NS,
+            "ns",
+            "of a longer one, the start is a small part",
+        ),
+    ),
+    "fork-per-epoch": (
+        Threshold("rounds", fork_per_epoch.LEAST_ROUNDS, "", "one is the start"),
+        Threshold(
+            "workers of a round",
+            fork_per_epoch.LEAST_WORKERS,
+            "",
+            "one after the other may be commands",
+        ),
+    ),
+    "re-imports": (
+        Threshold(
+            "modules that a worker opens",
+            re_imports.LEAST_MODULES,
+            "",
+            "fewer are those of multiprocessing itself",
+        ),
+        Threshold("such workers", re_imports.LEAST_WORKERS, "", "one has to import them"),
+    ),
+    "path-probes": (
+        Threshold(
+            "failed calls of execve of a process, median",
+            path_probes.LEAST_EACH,
+            "",
+            "one may be the first folder of PATH",
+        ),
+        Threshold("failed calls of execve", path_probes.LEAST, "", "fewer take no time"),
+    ),
+    "slow-linking": (
+        Threshold(
+            "time of linking for each start, without the tracer's share",
+            slow_linking.SLOW_NS,
+            "ns",
+            "a program with few libraries takes a tenth of it",
+        ),
+        Threshold(
+            "share of the log's time, of slow starts",
+            slow_linking.SLOW_SHARE,
+            "share",
+            "as for medium",
+        ),
+        Threshold(
+            "slow starts",
+            slow_linking.LEAST_SLOW,
+            "",
+            "what happens once cannot be done less often",
+        ),
+        Threshold(
+            "or files that a start does not find, median",
+            slow_linking.MANY_MISSES,
+            "",
+            "a usual search path has few",
+        ),
+        Threshold("starts with such a search", slow_linking.LEAST, "", "fewer take no time"),
+        Threshold(
+            "share of the log's time, of such starts",
+            slow_linking.SEARCH_SHARE,
+            "share",
+            "as for low",
+        ),
+    ),
+}
+
+
 def _rule(code: str, title: str, looks_for: str, advice: str) -> Rule:
     return Rule(
         code=code,
         title=title,
-        looks_for=f"{looks_for} {_NUMBERS}",
+        looks_for=looks_for,
         advice=advice,
         find=_finds(code),
+        thresholds=_THRESHOLDS.get(code, ()),
         tables=frozenset({"forks"}),
         page=_PAGE,
     )

@@ -8,6 +8,7 @@ import polars as pl
 from tracefast import _core
 from tracefast.analysis.insights.files.data import total
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
+from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import Log
 from tracefast.quantities import Range, duration, percent, plural, size
 
@@ -121,11 +122,17 @@ def lost_events(log: Log) -> Iterator[Finding]:
     lost = log.kinds.filter(pl.col("kind") == "lost")
     if lost.is_empty():
         return
+    notes = log.lost_notes
+    places = total(lost, "rows")
+    # The kernel does not always say how many.
+    known = notes["events"].null_count() == 0
+    number = total(notes, "events")
+    missing = f"{number:,} events" if known else "events"
     yield Finding(
         weight=_MEDIUM,
-        evidence=f"events are missing at {plural(total(lost, 'rows'), 'place')} of the log",
-        numbers={"places": total(lost, "rows")},
-        lines=lost["line"].drop_nulls().to_list(),
+        evidence=f"{missing} are missing at {plural(places, 'place')} of the log",
+        numbers={"places": places, **({"events": number} if known else {})},
+        lines=notes["line"].drop_nulls().head(MOST).to_list(),
         advice=LOST_EVENTS.advice,
     )
 
@@ -195,7 +202,7 @@ WRONG_CLOCK: Final = Rule(
     code="wrong-clock",
     title="The times of the log are too coarse.",
     looks_for="Logs whose times are all whole seconds, as strace -t writes them: what happened"
-    " within one, and what waited for what, cannot be told.",
+    " within one, and what waited for what, is not in the log.",
     advice="Record with strace -ttt (or -tt), and trace_clock mono or global of ftrace.",
     find=wrong_clock,
     thresholds=(COARSE,),

@@ -10,6 +10,7 @@ from tracefast import _core
 from tracefast._polars.folds import fold_together, rows_of_fold
 from tracefast._polars.given_events import Events, rows_of
 from tracefast.analysis.decoded_fields import Dtypes, decoded
+from tracefast.analysis.errors.table import errors
 from tracefast.analysis.files.page_cache import page_cache
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import Report, report
@@ -96,6 +97,11 @@ class Tables:
     def calls(self) -> pl.DataFrame:
         """Calls by `source`, `name` and `file`, with their time, bytes, errors, first line."""
         return self.table("calls").cast({"calls": pl.Int64, "errors": pl.Int64})
+
+    @cached_property
+    def errors(self) -> pl.DataFrame:
+        """The rows of `tracefast.errors`: of use where many calls fail, so it is made then only."""
+        return errors(self._given).collect()
 
     @cached_property
     def polls(self) -> pl.DataFrame:

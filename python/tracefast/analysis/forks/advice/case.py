@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -30,6 +30,8 @@ class Advice:
     """What that would save; None where it is not about time, or cannot be said."""
     touched: Range | None = None
     """The time that it is about; None where it is not about time."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """What the evidence says, for machines."""
 
 
 # What strace takes for a call, at most, on the machines where it was measured.

@@ -6,8 +6,8 @@ from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.measures.costs import SUSPENDING
 from tracefast.quantities import Range, percent, plural
 
-_LEAST_SHARE: Final = 0.01
-_LEAST_NS: Final = 500_000
+LEAST_SHARE: Final = 0.01
+LEAST_NS: Final = 500_000
 
 
 def error_pipe(case: Case) -> Advice | None:
@@ -20,7 +20,7 @@ def error_pipe(case: Case) -> Advice | None:
     # It may hold only a part of the gap, so that perhaps none of it is the tracer's.
     total = Range(case.less_tracer(logged).low, logged)
     wall = case.number("wall_ns")
-    if total.low < _LEAST_NS * waits or total.low < _LEAST_SHARE * wall:
+    if total.low < LEAST_NS * waits or total.low < LEAST_SHARE * wall:
         return None
     return Advice(
         "error-pipe",
@@ -33,4 +33,5 @@ def error_pipe(case: Case) -> Advice | None:
         "Shorten what it waits for: after vfork or posix_spawn the child has nothing to tear down,"
         " and the parent does not wait here.",
         touched=total,
+        numbers={"reads": waits},
     )

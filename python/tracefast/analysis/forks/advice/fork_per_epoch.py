@@ -7,8 +7,8 @@ import polars as pl
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.quantities import Range, plural
 
-_LEAST_ROUNDS: Final = 2
-_LEAST_WORKERS: Final = 2
+LEAST_ROUNDS: Final = 2
+LEAST_WORKERS: Final = 2
 
 
 def fork_per_epoch(case: Case) -> Advice | None:
@@ -18,9 +18,9 @@ def fork_per_epoch(case: Case) -> Advice | None:
     best: list[int] = []
     for parent in case.rows.filter(pl.col("errno").is_null()).partition_by("source", "pid"):
         workers = rounds(parent)
-        if len(workers) > len(best) and min(workers) >= _LEAST_WORKERS and _regular(workers):
+        if len(workers) > len(best) and min(workers) >= LEAST_WORKERS and _regular(workers):
             best = workers
-    if len(best) < _LEAST_ROUNDS:
+    if len(best) < LEAST_ROUNDS:
         return None
     calls = case.less_tracer_beside(case.number("call_sum_ns"))
     torch = bool(case.rows["parent_torch"].fill_null(value=False).any())
@@ -38,6 +38,7 @@ def fork_per_epoch(case: Case) -> Advice | None:
         # All but the first round would save it.
         Range(calls.low - calls.low // len(best), calls.high - calls.high // len(best)),
         touched=calls,
+        numbers={"rounds": len(best), "forks": best[0]},
     )
 
 

@@ -5,17 +5,17 @@ from typing import Final
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.quantities import Range, plural
 
-_LEAST: Final = 100
+LEAST: Final = 100
 # Longer ones are not small pieces of work.
-_SMALL_NS: Final = 1_000_000_000
+SMALL_NS: Final = 1_000_000_000
 
 
 def many_processes(case: Case) -> Advice | None:
     """Find at least a hundred short processes of one program, started by one program."""
     image = case.text("image")
-    if image is None or case.count < _LEAST:
+    if image is None or case.count < LEAST:
         return None
-    if case.known("lifetime_p50_ns") and case.number("lifetime_p50_ns") > _SMALL_NS:
+    if case.known("lifetime_p50_ns") and case.number("lifetime_p50_ns") > SMALL_NS:
         return None
     name = image.rpartition("/")[2]
     parts = [f"{plural(case.count, 'process', 'processes')} of {image}"]

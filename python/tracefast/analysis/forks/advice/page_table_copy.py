@@ -7,11 +7,11 @@ from tracefast.analysis.forks.advice.causes import cause_of_fork
 from tracefast.analysis.forks.measures.costs import VFORK_NS
 from tracefast.quantities import Range, duration, memory, percent, plural
 
-_SOON_NS: Final = 5_000_000
-_LEAST_SHARE: Final = 0.05
+SOON_NS: Final = 5_000_000
+LEAST_SHARE: Final = 0.05
 # Below this, a fork costs little more than a vfork.
-_LEAST_CALL_NS: Final = 400_000
-_LEAST_BYTES: Final = 32 << 20
+LEAST_CALL_NS: Final = 400_000
+LEAST_BYTES: Final = 32 << 20
 
 
 def page_table_copy(case: Case) -> Advice | None:
@@ -21,10 +21,10 @@ def page_table_copy(case: Case) -> Advice | None:
     gap = case.number("exec_gap_p50_ns") - (case.median("tracer_high_ns") or 0)
     anon = case.number("parent_anon_max_bytes")
     if (
-        gap > _SOON_NS
-        or case.share("wall_share") <= _LEAST_SHARE
-        or case.number("call_p50_ns") < _LEAST_CALL_NS
-        or (case.known("parent_anon_max_bytes") and anon < _LEAST_BYTES)
+        gap > SOON_NS
+        or case.share("wall_share") <= LEAST_SHARE
+        or case.number("call_p50_ns") < LEAST_CALL_NS
+        or (case.known("parent_anon_max_bytes") and anon < LEAST_BYTES)
     ):
         return None
     price = case.price
@@ -41,6 +41,7 @@ def page_table_copy(case: Case) -> Advice | None:
         cause.remedy,
         saving,
         touched=price,
+        numbers={"bytes": anon} if case.known("parent_anon_max_bytes") else {},
     )
 
 

@@ -5,14 +5,14 @@ from typing import Final
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.quantities import Range, plural
 
-_LEAST_EACH: Final = 2
-_LEAST: Final = 20
+LEAST_EACH: Final = 2
+LEAST: Final = 20
 
 
 def path_probes(case: Case) -> Advice | None:
     """Find children that try several paths before the one that is there."""
     each, total = case.median("exec_failed"), case.sum("exec_failed")
-    if each is None or each < _LEAST_EACH or total < _LEAST:
+    if each is None or each < LEAST_EACH or total < LEAST:
         return None
     image = case.text("image")
     name = "a program" if image is None else image.rpartition("/")[2]
@@ -30,4 +30,5 @@ def path_probes(case: Case) -> Advice | None:
         + (f", {image}," if image is not None else "")
         + " or put its folder first in PATH; in Python, shutil.which finds it once.",
         touched=failed,
+        numbers={"failed": total},
     )

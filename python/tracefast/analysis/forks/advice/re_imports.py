@@ -8,8 +8,8 @@ from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.advice.fork_per_epoch import rounds
 from tracefast.quantities import Range, duration, plural
 
-_LEAST_MODULES: Final = 20
-_LEAST_WORKERS: Final = 2
+LEAST_MODULES: Final = 20
+LEAST_WORKERS: Final = 2
 _LONGER: Final = "; let workers live longer (PyTorch's DataLoader: persistent_workers=True)"
 # What to change, by how the workers were started.
 _REMEDIES: Final = {
@@ -26,10 +26,10 @@ def re_imports(case: Case) -> Advice | None:
     """Find several workers, started in one way, that each open many compiled modules of Python."""
     if not case.runs_python or case.text("kind") == "thread":
         return None
-    importing = case.workers.filter(pl.col("child_modules") >= _LEAST_MODULES)
+    importing = case.workers.filter(pl.col("child_modules") >= LEAST_MODULES)
     groups = importing.partition_by("worker_method", maintain_order=True)
     workers = max(groups, key=lambda rows: int(rows["child_modules"].sum()), default=importing)
-    if workers.height < _LEAST_WORKERS:
+    if workers.height < LEAST_WORKERS:
         return None
     method = str(workers["worker_method"][0])
     total = int(workers["child_modules"].sum())
@@ -51,4 +51,5 @@ def re_imports(case: Case) -> Advice | None:
         _REMEDIES[method] + (_LONGER if again else "") + ".",
         # Of the time between opens, the log does not say how much the tracer took.
         touched=Range(0 if case.traced else int(took.sum()), int(took.sum())),
+        numbers={"workers": workers.height, "modules": total},
     )

@@ -5,13 +5,13 @@ from typing import Final
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.quantities import percent, plural
 
-_SLOW_NS: Final = 10_000_000
+SLOW_NS: Final = 10_000_000
 # What happens once cannot be done less often, and is hardly worth a change.
-_LEAST_SLOW: Final = 2
-_MANY_MISSES: Final = 10
-_LEAST: Final = 10
-_SLOW_SHARE: Final = 0.05
-_SEARCH_SHARE: Final = 0.02
+LEAST_SLOW: Final = 2
+MANY_MISSES: Final = 10
+LEAST: Final = 10
+SLOW_SHARE: Final = 0.05
+SEARCH_SHARE: Final = 0.02
 
 
 def slow_linking(case: Case) -> Advice | None:
@@ -22,8 +22,8 @@ def slow_linking(case: Case) -> Advice | None:
     linking = case.linking
     misses = case.median("startup_misses") or 0
     wall = case.number("wall_ns")
-    searches = linked >= _LEAST and misses >= _MANY_MISSES and linking.high >= _SEARCH_SHARE * wall
-    slow = linked >= _LEAST_SLOW and linking.low >= max(_SLOW_NS * linked, _SLOW_SHARE * wall)
+    searches = linked >= LEAST and misses >= MANY_MISSES and linking.high >= SEARCH_SHARE * wall
+    slow = linked >= LEAST_SLOW and linking.low >= max(SLOW_NS * linked, SLOW_SHARE * wall)
     if not slow and not searches:
         return None
     name = (case.text("image") or "The program").rpartition("/")[2]
@@ -44,4 +44,5 @@ def slow_linking(case: Case) -> Advice | None:
         f" mapped, {plural(misses, 'file')} looked for but not found",
         remedy + " Or start it less often.",
         touched=linking,
+        numbers={"starts": linked, "libraries": libraries, "misses": misses},
     )

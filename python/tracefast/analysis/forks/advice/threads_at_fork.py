@@ -37,4 +37,5 @@ def threads_at_fork(case: Case) -> Advice | None:
         f"{plural(risky.height, 'fork')} of {case.count}, without an execve, with up to {most}"
         f" threads alive in the parent{where}",
         remedy,
+        numbers={"forks": risky.height, "threads": most},
     )

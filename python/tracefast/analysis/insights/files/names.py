@@ -1,7 +1,7 @@
 """How files are looked up: open-close-churn, failed-opens, repeated-stats, directory-scans."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -103,26 +103,92 @@ def failed_opens(log: Log) -> Iterator[Finding]:
         .sort("opens_failed", "name", descending=[True, False])
     )
     first = names.row(0, named=True)
+    search = _search(log)
+    of_name = (
+        f"{first['name']} was looked for {first['opens_failed']:,} times in"
+        f" {plural(first['folders'], 'folder')}"
+    )
     yield Finding(
         weight=weight,
         evidence=f"{failed:,} of {plural(calls, 'open')} failed ({percent(failed / calls)}), which"
-        f" took {time}; {first['name']} was looked for {first['opens_failed']:,} times in"
-        f" {plural(first['folders'], 'folder')}",
-        numbers={"opens": calls, "failed": failed, "names": names.height},
+        f" took {time}; {of_name if search is None else search.words}",
+        numbers={
+            "opens": calls,
+            "failed": failed,
+            "names": names.height,
+            **({} if search is None else search.numbers),
+        },
         object=first["path"],
         calls=Calls(names=OPENS, paths=missed["path"].to_list(), errno=_ERRORS),
         saving=time,
-        advice=FAILED_OPENS.advice,
+        advice=FAILED_OPENS.advice if search is None else _SHORTER[search.kind],
     )
+
+
+class _Search(NamedTuple):
+    kind: str
+    words: str
+    numbers: dict[str, float]
+
+
+def _search(log: Log) -> _Search | None:
+    """Give the search that most of the failed opens are a part of, if there is one."""
+    found = (
+        log.errors.filter(
+            pl.col("name").is_in(sorted(OPENS)), pl.col("search").is_in(list(_SHORTER))
+        )
+        .group_by("search", maintain_order=True)
+        .agg(
+            pl.col("count").sum().cast(pl.Int64),
+            pl.col("wanted", "folders").explode().drop_nulls().unique(maintain_order=True),
+        )
+        .sort("count", descending=True, maintain_order=True)
+    )
+    if found.is_empty():
+        return None
+    kind, count, wanted, folders = found.row(0)
+    where = f", such as {folders[0]}" if folders else ""
+    return _Search(
+        kind,
+        f"{count:,} of them looked for {_SOUGHT[kind]} ({kind}), {plural(len(wanted), 'name')} in"
+        f" {plural(len(folders), 'folder')}{where}",
+        {"searched": count, "wanted": len(wanted), "folders": len(folders)},
+    )
+
+
+# What each search of `tracefast.errors` looks for, and how to shorten it.
+_SOUGHT: Final = {
+    "PATH": "commands",
+    "ld.so": "libraries",
+    "import": "Python modules",
+    "include": "headers",
+    "locale": "translations and character sets",
+    "prefixes": "one thing in each folder of a path",
+}
+_SHORTER: Final = {
+    "PATH": "Give the whole path of the command, or put its folder first in PATH.",
+    "ld.so": "Shorten LD_LIBRARY_PATH and the run paths: no folders that are empty or hold none of"
+    " these libraries, those that hold most first.",
+    "import": "Shorten PYTHONPATH and sys.path, the folders that hold most modules first; import"
+    " less, or put the modules into a zip.",
+    "include": "Pass fewer folders to the compiler (-I, -isystem), those that hold most headers"
+    " first; precompiled headers need no search.",
+    "locale": "Set LC_ALL=C for programs that need no translations, or install the locale that they"
+    " ask for (LANG, LC_ALL).",
+    "prefixes": "Start the program further down, or tell it where the file is; remember the"
+    " answer.",
+}
 
 
 FAILED_OPENS: Final = Rule(
     code="failed-opens",
     title="Files are looked for where they are not.",
     looks_for="Opens that fail, many and a good part of all: search paths of libraries, modules,"
-    " headers, locales.",
-    advice="Shorten the search path, its hits first: LD_LIBRARY_PATH and run paths, PYTHONPATH and"
-    " sys.path, -I of compilers; LC_ALL=C needs no locales; remember what was not found.",
+    " headers, locales. It names the search that most of them are a part of, as tracefast errors"
+    " does.",
+    advice="Shorten the search path, what holds most first: LD_LIBRARY_PATH and run paths,"
+    " PYTHONPATH and sys.path, -I of compilers; LC_ALL=C needs no locales; remember what was"
+    " not found.",
     find=failed_opens,
     thresholds=(MISSED, MISSED_SHARE),
     tables=frozenset({"files", "roles"}),
@@ -164,8 +230,8 @@ REPEATED_STATS: Final = Rule(
     code="repeated-stats",
     title="The same paths are looked at again and again.",
     looks_for="Paths that a process looks at fifty times or more by stat, access, readlink and the"
-    " like. In a loop that waits for a file, inotify would tell; Python looks at each folder of"
-    " sys.path for each import.",
+    " like. In a loop that waits for a file, inotify says when it is there; Python looks at each"
+    " folder of sys.path for each import.",
     advice="Remember the answer; wait with inotify; open and handle the error instead of asking"
     " first; for Python, fewer entries in sys.path, or a zip.",
     find=repeated_stats,
@@ -208,7 +274,7 @@ DIRECTORY_SCANS: Final = Rule(
     code="directory-scans",
     title="The same folders are listed again and again.",
     looks_for="Folders that one process opens and lists ten times or more.",
-    advice="List it once and keep the names; inotify tells what changes; to look for one name, open"
+    advice="List it once and keep the names; inotify says what changes; to look for one name, open"
     " or stat it.",
     find=directory_scans,
     thresholds=(LISTED,),

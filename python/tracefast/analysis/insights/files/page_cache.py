@@ -48,6 +48,7 @@ def page_cache_misses(log: Log) -> Iterator[Finding]:
         f" not find their page and continued no read before; {size(added)} were fetched",
         numbers={"files": files.height, "misses": misses, "lookups": lookups, "bytes": added},
         object=files["path"][0] or files["name"][0],
+        lines=log.lines_of_fetches(files),
         advice=PAGE_CACHE_MISSES.advice,
     )
 
@@ -91,6 +92,7 @@ def readahead_wasted(log: Log) -> Iterator[Finding]:
         " least were not used",
         numbers={"files": files.height, "readahead_bytes": ahead, "unused_bytes": unused},
         object=files["path"][0] or files["name"][0],
+        lines=log.lines_of_fetches(files),
         advice=READAHEAD_WASTED.advice,
     )
 

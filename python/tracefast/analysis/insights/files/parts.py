@@ -190,7 +190,7 @@ COPY_BY_HAND: Final = Rule(
     code="copy-by-hand",
     title="Files seem to be copied through the program.",
     looks_for="A file that is only read and another one that is only written at the same time, as"
-    " many bytes in as many calls. The data go up to the program and down again. That it is a copy"
+    " many bytes in as many calls. The data are copied into the program and back. That it is a copy"
     " is likely; the log does not show all data.",
     advice="Let the kernel copy: copy_file_range, sendfile, the ioctl FICLONE; in Python"
     " shutil.copyfile, os.copy_file_range.",

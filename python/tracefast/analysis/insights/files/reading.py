@@ -157,7 +157,7 @@ SEEK_THEN_READ: Final = Rule(
     code="seek-then-read",
     title="A seek comes before each read, where one call would do both.",
     looks_for="Files with about as many seeks as reads that start elsewhere. pread takes the"
-    " position with it, and leaves that of the descriptor alone, which other threads may use.",
+    " position with it, and does not change that of the descriptor, which other threads may use.",
     advice="Use pread (os.pread in Python, read_at of FileExt in Rust) instead of lseek and read.",
     find=seek_then_read,
     thresholds=(MANY_SEEKS,),

@@ -42,7 +42,8 @@ RE_READS: Final = Rule(
     code="re-reads",
     title="A process reads the same bytes again and again.",
     looks_for="Files of which one process reads every byte at least twice, on average. The page"
-    " cache answers the second read, as long as it has the room, but each one copies again.",
+    " cache answers the second read, as long as it has the room, but every read copies the bytes"
+    " again.",
     advice="Keep what was read, or map the file (mmap): all reads of a mapping share the pages.",
     find=re_reads,
     thresholds=(TWICE,),
