@@ -11,6 +11,7 @@ from tracefast.cli.text.escaped_columns import as_text, printable_column
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.fitting import TextColumn, cut_to_fit, without_spare
 from tracefast.cli.text.layout import align
+from tracefast.cli.text.width import cells as text_width
 
 _ABSENT: Final = "-"
 # An earlier time is not a date: it counts from the start of the machine or of the log.
@@ -81,7 +82,7 @@ def render_table(
     terminal = width is not None
     frame = as_text(frame)
     if terminal and not verbatim:
-        columns = [name for name in columns if not _is_empty(frame[name])]
+        columns = with_values(frame, columns)
     shown = [
         TextColumn(
             name,
@@ -96,6 +97,28 @@ def render_table(
     rows = list(zip(*(column.cells for column in shown), strict=True))
     right = [at for at, column in enumerate(shown) if column.numeric]
     return "".join(f"{line}\n" for line in align(rows, right=right))
+
+
+def fits(table: str, width: int) -> bool:
+    """Say whether no line of a table is longer than a terminal is wide.
+
+    Examples
+    --------
+    >>> fits("calls  path\\n   10  /a\\n", 11), fits("calls  path\\n   10  /a\\n", 10)
+    (True, False)
+    """
+    return all(text_width(line) <= width for line in table.splitlines())
+
+
+def with_values(frame: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Give the columns that have a value other than zero, as those of errors mostly have not.
+
+    Examples
+    --------
+    >>> with_values(pl.DataFrame({"reads": [2], "read_errors": [0]}), ["reads", "read_errors"])
+    ['reads']
+    """
+    return [name for name in columns if not _is_empty(frame[name])]
 
 
 def _cells(values: pl.Series, *, terminal: bool, verbatim: bool) -> list[str]:
