@@ -1,6 +1,8 @@
 """`tracefast processes`: one row per process, or the tree that they form."""
 
-from typing import Annotated
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +12,10 @@ from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 
-# What a table in text shows; the program last, as its path may be long.
+if TYPE_CHECKING:
+    import polars as pl
+
+# What a table in text shows; the program and its arguments last, as they may be long.
 _MAIN = (
     "pid",
     "ppid",
@@ -26,11 +31,12 @@ _MAIN = (
     "exit_status",
     "exit_signal",
     "image",
+    "argv",
 )
 # What narrow terminals do without, the first one first.
 _SPARE = (
     *("children", "wait_ns", "io_ns", "threads", "kind", "write_bytes", "read_bytes", "ppid"),
-    *("calls", "exit_signal"),
+    *("calls", "exit_signal", "argv"),
 )
 
 
@@ -56,10 +62,10 @@ def processes(
     """Show which processes ran: program, lifetime, system calls, bytes, how each one ended.
 
     One row per process, in order of start. The threads of a process are in its row, and a PID that
-    was used again is another process. In the tree, children of one process that ran the same
-    program, ended in the same way and have equal children themselves share a line, with sums and,
-    in parentheses, medians; --wide shows each of them. The tree has all its lines, even on a
-    terminal, unless --top limits them.
+    was used again is another process. argv: the arguments it was started with. In the tree,
+    children of one process that ran the same program, ended in the same way and have equal children
+    themselves share a line, with sums and, in parentheses, medians; --wide shows each of them. The
+    tree has all its lines, even on a terminal, unless --top limits them.
 
     \b
     Examples:
@@ -94,9 +100,42 @@ def processes(
             print_tree(table, rows if filtered else None, request)
         else:
             rows = filter_rows(table, request, match, "image")
-            print_table(rows, request, main=_MAIN, spare=_SPARE)
+            print_table(rows, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
 
     table, complete = run_or_watch(request, analysis, show)
     if table is not None:
         show(table)
     return DONE if complete else FAILED
+
+
+def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
+    """Choose the columns of a table in text, and write arguments as a shell takes them."""
+    import polars as pl
+
+    short = width is not None
+    lines = [
+        None if words is None else _command_line(words, short=short) for words in table["argv"]
+    ]
+    shown = [name for name in ("source", *_MAIN) if name in table.columns]
+    return table.with_columns(pl.Series("argv", lines, pl.String)).select(shown)
+
+
+def _command_line(words: Sequence[str | None], *, short: bool) -> str:
+    """Write a command as a shell takes it; what the log cut stays as strace wrote it.
+
+    Parameters
+    ----------
+    words
+        The arguments, the program's name first.
+    short
+        Leave out the folders of the program, which has a column of its own.
+
+    Examples
+    --------
+    >>> _command_line(["/bin/sh", "-c", "echo done", "..."], short=True)
+    "sh -c 'echo done' ..."
+    """
+    written = ["?" if word is None else shlex.quote(word) for word in words]
+    if short and words and words[0]:
+        written[0] = shlex.quote(words[0].rpartition("/")[2])
+    return " ".join(written)

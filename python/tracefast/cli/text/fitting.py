@@ -7,6 +7,7 @@ from typing import Final
 from tracefast.cli.text.layout import GAP
 from tracefast.cli.text.shorten import (
     cut_distinct,
+    cut_end,
     cut_middle,
     last_name,
     without_common_folders,
@@ -154,9 +155,10 @@ def _cut(columns: Sequence[TextColumn], room: int, floors: Sequence[int]) -> Non
         limit = max(limit, min(max(rivals, default=0), widths[widest] - 1))
         column = columns[widest]
         head, *rest = column.cells
-        rest = (
-            cut_distinct(rest, limit)
-            if column.name == "source"
-            else [cut_middle(text, limit) for text in rest]
-        )
+        if column.name == "source":
+            rest = cut_distinct(rest, limit)
+        else:
+            # A command says most at its start: the program, and what it is to do.
+            cut = cut_end if column.name == "argv" else cut_middle
+            rest = [cut(text, limit) for text in rest]
         column.cells = [cut_middle(head, limit), *rest]

@@ -112,3 +112,16 @@ def cut_middle(text: str, limit: int, ellipsis: str = _ELLIPSIS) -> str:
         text = name.removeprefix("/")
     start = first_cells(text, head)
     return start + ellipsis + last_cells(text, room - cells(start))
+
+
+def cut_end(text: str, limit: int) -> str:
+    """Cut text at its end.
+
+    Examples
+    --------
+    >>> cut_end("python3 train.py --epochs 3", 17)
+    'python3 train.py…'
+    """
+    if cells(text) <= limit:
+        return text
+    return first_cells(text, limit - cells(_ELLIPSIS)).rstrip() + _ELLIPSIS
