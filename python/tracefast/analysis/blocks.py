@@ -1,6 +1,7 @@
 """One row per block device and operation: requests, their order, sizes and latencies."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
@@ -34,7 +35,11 @@ STREAMS: Final = 4
 
 
 def blocks(
-    events: Events, *, by: By | None = None, inode_map: "InodeMap | None" = None
+    events: Events,
+    *,
+    by: By | None = None,
+    inode_map: "InodeMap | None" = None,
+    every: str | timedelta | None = None,
 ) -> pl.LazyFrame:
     """Give one row per block device and operation: requests, order, sizes, latencies.
 
@@ -53,6 +58,9 @@ def blocks(
         written counts as well.
     inode_map
         With ``by="file"``: paths by device and inode, as for :func:`tracefast.page_cache`.
+    every
+        One row per window of this length (``"100ms"``, a timedelta), device and operation: the
+        columns are those of the table ``blocks_by_time`` of :doc:`tables`. Not with the others.
 
     Returns
     -------
@@ -102,7 +110,8 @@ def blocks(
     OSError
         `inode_map` cannot be read.
     ValueError
-        There is no such `by`, or `inode_map` is given without it.
+        There is no such `by`, or `inode_map` is given without it; `every` is no span of time, or
+        given with the others.
 
     Examples
     --------
@@ -113,6 +122,12 @@ def blocks(
     """
     if by not in (None, "file"):
         raise ValueError(f"by must be None or 'file', got {by!r}")
+    if every is not None:
+        if by is not None or inode_map is not None:
+            raise ValueError("every: not with by or inode_map, as rows are of all files")
+        from tracefast.analysis.over_time.blocks import blocks_by_time
+
+        return blocks_by_time(events, every)
     if by == "file":
         from tracefast.analysis.requests.by_file import blocks_by_file
 
