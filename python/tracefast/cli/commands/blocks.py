@@ -8,7 +8,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.commands.over_time import EveryOption, report_over_time
+from tracefast.cli.commands.charts.over_time import EveryOption, report_over_time
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width

@@ -8,7 +8,7 @@ import typer
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
-from tracefast.cli.commands.over_time import EveryOption
+from tracefast.cli.commands.charts.over_time import EveryOption
 from tracefast.cli.messages.errors import CommandError
 
 
@@ -65,7 +65,7 @@ def syscalls(
     from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
     if every is not None:
-        from tracefast.cli.commands.over_time import report_over_time
+        from tracefast.cli.commands.charts.over_time import report_over_time
 
         others = {"--by": by, "--strace-c": strace_c, "--follow": request.follow}
         return report_over_time(

@@ -7,7 +7,7 @@ import typer
 
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
-from tracefast.cli.commands.over_time import EveryOption
+from tracefast.cli.commands.charts.over_time import EveryOption
 from tracefast.cli.messages.errors import CommandError
 
 
@@ -164,7 +164,7 @@ def files(
     }
     if every is not None:
         from tracefast.analysis.files.table import files as analysis
-        from tracefast.cli.commands.over_time import report_over_time
+        from tracefast.cli.commands.charts.over_time import report_over_time
 
         del given["--match"]
         others = given | {"--inode-map": inode_map, "--follow": request.follow}
