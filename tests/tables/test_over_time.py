@@ -97,3 +97,13 @@ def test_the_command_says_what_does_not_go_together(run):
     )
     rows = run("syscalls", DEMO, "--every", "1h", "--match", "read", "--format", "csv")
     assert len(rows.stdout.splitlines()) == 2
+
+
+def test_histograms_of_blocks_count_every_request(run):
+    ran = run("blocks", BLOCKS, "--hist", "--format", "csv")
+    rows = pl.read_csv(ran.stdout.encode())
+    of_latency = pl.col("low_ns").is_not_null()
+    whole = tf.blocks(tf.scan(BLOCKS)).collect()
+    assert rows.filter(of_latency)["calls"].sum() == whole["completed"].sum()
+    assert rows.filter(~of_latency)["calls"].sum() == whole["requests"].sum()
+    assert rows.filter(~of_latency)["bytes"].sum() == whole["bytes"].sum()

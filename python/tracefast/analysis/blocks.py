@@ -9,15 +9,11 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast._polars.map_rows import map_rows
-from tracefast.analysis.decoded_fields import decoded
+from tracefast.analysis.requests.each_request import decoded_records
 from tracefast.analysis.requests.records import (
-    BLK,
     COMPLETE,
     ISSUE,
     KEY,
-    REQUEST_FIELDS,
-    REQUEST_RECORD,
-    REQUESTS,
     completions,
     request_records,
     without_requeues,
@@ -134,15 +130,7 @@ def blocks(
         return blocks_by_file(events, inode_map)
     if inode_map is not None:
         raise ValueError("inode_map: only with by='file', as other rows are of no file")
-    records = decoded(
-        events,
-        (*REQUESTS, BLK),
-        record=REQUEST_RECORD,
-        fields=REQUEST_FIELDS,
-        question="tracefast.blocks",
-        lost=True,
-    )
-    return map_rows(records, _of_records, SCHEMA)
+    return map_rows(decoded_records(events), _of_records, SCHEMA)
 
 
 def _of_records(records: pl.DataFrame) -> pl.DataFrame:

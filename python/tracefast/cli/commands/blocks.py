@@ -8,6 +8,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.commands.charts.over_time import EveryOption, report_over_time
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
@@ -54,6 +55,7 @@ _PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes"
 
 
 @table_command()
+@with_plots
 def blocks(
     request: Request,
     *,
@@ -95,6 +97,7 @@ def blocks(
       tracefast blocks trace.txt
       tracefast blocks trace.txt --match '254:*' --format csv
       tracefast blocks trace.txt --every 100ms
+      tracefast blocks trace.txt --hist
       tracefast blocks reads.ftrace --by file --strace reads.strace
       tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
     """
