@@ -11,6 +11,7 @@ from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+from tracefast.quantities import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,6 +93,9 @@ def processes(
     def show(table: pl.DataFrame) -> None:
         # Inputs that were read one by one are each in order, but not together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
+        others = 0
+        if request.form is Format.TABLE and not request.wide and request.where is None:
+            table, others = _without_others(table)
         if tree:
             from tracefast.cli.screen.process_tree import print_tree
 
@@ -101,11 +105,29 @@ def processes(
         else:
             rows = filter_rows(table, request, match, "image")
             print_table(rows, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
+        if others and match is None:
+            request.note(
+                f"note: {plural(others, 'other task')} of the machine, of which the log shows no"
+                " calls and no start; --wide lists them"
+            )
 
     table, complete = run_or_watch(request, analysis, show)
     if table is not None:
         show(table)
     return DONE if complete else FAILED
+
+
+def _without_others(table: "pl.DataFrame") -> tuple["pl.DataFrame", int]:
+    """Leave out tasks that events such as sched_switch only mention; say how many.
+
+    Where the log shows nothing else, they stay.
+    """
+    import polars as pl
+
+    mentioned = (pl.col("calls") == 0) & (pl.col("children") == 0)
+    unknown = pl.all_horizontal(pl.col("image", "ppid", "kind", "ts_end").is_null())
+    own = table.filter(~(mentioned & unknown))
+    return (table, 0) if own.is_empty() else (own, table.height - own.height)
 
 
 def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
@@ -114,7 +136,8 @@ def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
 
     short = width is not None
     lines = [
-        None if words is None else _command_line(words, short=short) for words in table["argv"]
+        None if words is None else _command_line(words, short=short)
+        for words in table["argv"].to_list()
     ]
     shown = [name for name in ("source", *_MAIN) if name in table.columns]
     return table.with_columns(pl.Series("argv", lines, pl.String)).select(shown)
