@@ -1,15 +1,17 @@
 """`--every`: tables with a row per window of time."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import polars as pl
 import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.command_line.time_window import parse_span
 from tracefast.cli.messages.errors import CommandError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EveryOption = Annotated[
     str | None,
@@ -50,7 +52,7 @@ _MATCHED: Final = {"files": "path", "syscalls": "name", "blocks": "dev"}
 def report_over_time(
     request: Request,
     table: str,
-    analysis: Callable[..., pl.LazyFrame],
+    analysis: Callable[..., "pl.LazyFrame"],
     every: str,
     *,
     match: str | None,
@@ -76,6 +78,8 @@ def report_over_time(
     CommandError
         One of these is given, or `every` is no span of time.
     """
+    import polars as pl
+
     from tracefast.analysis.over_time.schemas import SCHEMAS
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.output.form import Format
