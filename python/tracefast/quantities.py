@@ -1,6 +1,7 @@
 """Numbers in sentences: three digits, and the unit that fits; sizes as people write them."""
 
 import re
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 _UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
@@ -9,6 +10,16 @@ _SAME: Final = 0.05
 _MIB: Final = 1 << 20
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
 _MOST: Final = 2**63 - 1
+_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_SECONDS: Final = {"d": "86400", "h": "3600", "m": "60", "min": "60", "s": "1"} | {
+    "ms": "0.001",
+    "us": "0.000001",
+    "µs": "0.000001",
+    "ns": "0.000000001",
+}
+_UNIT: Final = "|".join(sorted(_SECONDS, key=len, reverse=True))
+_PART: Final = re.compile(rf"({_NUMBER})({_UNIT})", re.ASCII)
+_SPAN: Final = re.compile(rf"\+?(?:{_NUMBER}|(?:{_NUMBER}(?:{_UNIT}))+)", re.ASCII)
 _SIZES: Final = ((1 << 30, "GiB"), (_MIB, "MiB"), (1 << 10, "KiB"))
 
 
@@ -174,3 +185,36 @@ def parse_size(text: str) -> int:
         if value.denominator == 1 and value <= _MOST:
             return int(value)
     raise ValueError(f"{text!r} is not a byte count such as 131072, 128K, 128KiB or 1M")
+
+
+def parse_duration(text: str) -> int:
+    """Read a span of time as people write it; give nanoseconds.
+
+    Raises
+    ------
+    ValueError
+        The text is not a span of time, or longer than 292 years.
+
+    Examples
+    --------
+    >>> [parse_duration(text) for text in ("1ms", "0", "1m30s", "2.5")]
+    [1000000, 0, 90000000000, 2500000000]
+    """
+    text = text.strip()
+    if _SPAN.fullmatch(text):
+        parts = _PART.findall(text) or [(text.removeprefix("+"), "s")]
+        ns = sum(nanoseconds(number, _SECONDS[unit]) for number, unit in parts)
+        if ns <= _MOST:
+            return ns
+    raise ValueError(f"not a span of time: {text!r}")
+
+
+def nanoseconds(number: str, unit: str = "1") -> int:
+    """Multiply a decimal number with a unit in seconds, without rounding.
+
+    Examples
+    --------
+    >>> nanoseconds("1700000000.000000001"), nanoseconds("2", "0.001")
+    (1700000000000000001, 2000000)
+    """
+    return int(Decimal(number) * Decimal(unit) * 1_000_000_000)

@@ -276,3 +276,22 @@ def test_a_long_line_of_ancestors_takes_no_long_lines_and_no_long_time():
     assert len(lines) == count + 1
     assert max(map(len, lines)) < 250
     assert f"[{count - 1}] /x" in lines[-1]
+
+
+def test_tasks_that_a_log_only_mentions_are_counted(run):
+    demo = DATA / "demo.ftrace.zst"
+    table = tf.processes(tf.scan(demo)).collect()
+    mentioned = table.filter(pl.col("calls") == 0, pl.col("ppid").is_null())
+    assert mentioned.height > 1
+    ran = run("processes", demo)
+    assert len(ran.stdout.splitlines()) == 1 + table.height - mentioned.height
+    assert f"note: {mentioned.height} other tasks of the machine" in ran.stderr
+    assert len(run("processes", demo, "--wide").stdout.splitlines()) == 1 + table.height
+    # Where a log shows nothing else, its tasks are listed.
+    switches = DATA / "page-cache" / "rand-fields.ftrace.zst"
+    assert len(run("processes", switches).stdout.splitlines()) > 1
+
+
+def test_arguments_are_on_the_screen(terminal):
+    text = terminal("processes", DATA / "demo.strace.zst", "--match", "tr", columns=80)
+    assert text.splitlines()[1].endswith("tr -d '\\000'")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from functools import partial
 
 import polars as pl
 import pytest
@@ -52,7 +53,8 @@ def test_questions_about_events(run, spawn_strace, engine):
 def test_the_answers_of_the_other_commands_are_tables(run, spawn, tmp_path, engine, name):
     ran = run("sql", f"SELECT * FROM {name}", spawn, "--engine", engine, "-o", "a.parquet")
     assert ran.returncode == 0, ran.stderr
-    expected = getattr(tf, name)(tf.scan(spawn)).collect()
+    analysis = getattr(tf, name, partial(tf.files, by="process"))
+    expected = analysis(tf.scan(spawn)).collect()
     words = pl.col(pl.Categorical, pl.Enum).cast(pl.String)
     found = pl.read_parquet(tmp_path / "a.parquet").with_columns(words)
     assert_frame_equal(found, expected.with_columns(words), check_dtypes=engine == "polars")

@@ -1,6 +1,7 @@
 """One row per block device and operation: requests, their order, sizes and latencies."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
@@ -8,15 +9,11 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast._polars.map_rows import map_rows
-from tracefast.analysis.decoded_fields import decoded
+from tracefast.analysis.requests.each_request import decoded_records
 from tracefast.analysis.requests.records import (
-    BLK,
     COMPLETE,
     ISSUE,
     KEY,
-    REQUEST_FIELDS,
-    REQUEST_RECORD,
-    REQUESTS,
     completions,
     request_records,
     without_requeues,
@@ -34,7 +31,11 @@ STREAMS: Final = 4
 
 
 def blocks(
-    events: Events, *, by: By | None = None, inode_map: "InodeMap | None" = None
+    events: Events,
+    *,
+    by: By | None = None,
+    inode_map: "InodeMap | None" = None,
+    every: str | timedelta | None = None,
 ) -> pl.LazyFrame:
     """Give one row per block device and operation: requests, order, sizes, latencies.
 
@@ -53,6 +54,9 @@ def blocks(
         written counts as well.
     inode_map
         With ``by="file"``: paths by device and inode, as for :func:`tracefast.page_cache`.
+    every
+        One row per window of this length (``"100ms"``, a timedelta), device and operation: the
+        columns are those of the table ``blocks_by_time`` of :doc:`tables`. Not with the others.
 
     Returns
     -------
@@ -102,7 +106,8 @@ def blocks(
     OSError
         `inode_map` cannot be read.
     ValueError
-        There is no such `by`, or `inode_map` is given without it.
+        There is no such `by`, or `inode_map` is given without it; `every` is no span of time, or
+        given with the others.
 
     Examples
     --------
@@ -113,21 +118,19 @@ def blocks(
     """
     if by not in (None, "file"):
         raise ValueError(f"by must be None or 'file', got {by!r}")
+    if every is not None:
+        if by is not None or inode_map is not None:
+            raise ValueError("every: not with by or inode_map, as rows are of all files")
+        from tracefast.analysis.over_time.blocks import blocks_by_time
+
+        return blocks_by_time(events, every)
     if by == "file":
         from tracefast.analysis.requests.by_file import blocks_by_file
 
         return blocks_by_file(events, inode_map)
     if inode_map is not None:
         raise ValueError("inode_map: only with by='file', as other rows are of no file")
-    records = decoded(
-        events,
-        (*REQUESTS, BLK),
-        record=REQUEST_RECORD,
-        fields=REQUEST_FIELDS,
-        question="tracefast.blocks",
-        lost=True,
-    )
-    return map_rows(records, _of_records, SCHEMA)
+    return map_rows(decoded_records(events), _of_records, SCHEMA)
 
 
 def _of_records(records: pl.DataFrame) -> pl.DataFrame:

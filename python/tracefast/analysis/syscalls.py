@@ -1,5 +1,6 @@
 """One row per name of a system call: how many, how long, how long waiting, how many failed."""
 
+from datetime import timedelta
 from typing import Literal, get_args
 
 import polars as pl
@@ -11,7 +12,9 @@ from tracefast._polars.given_events import Events
 By = Literal["process", "phase"]
 
 
-def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
+def syscalls(
+    events: Events, *, by: By | None = None, every: str | timedelta | None = None
+) -> pl.LazyFrame:
     """Give one row per name of a system call: how many, how long, waiting or not, how many failed.
 
     Every call of the log counts; one that was interrupted and restarted counts each time. Parts of
@@ -27,6 +30,9 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
         ``"process"`` for one row per process and name, with `pid` and `image`. Two processes that
         had the same id one after the other have separate rows. ``"phase"`` for one row per phase
         and name, as for `tracefast.files`.
+    every
+        One row per window of this length (``"100ms"``, a timedelta) and name: the columns are those
+        of the table ``syscalls_by_time`` of :doc:`tables`. Not with `by`.
 
     Returns
     -------
@@ -86,7 +92,7 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
     ValueError
-        There is no such `by`.
+        There is no such `by`, or `every` is no span of time, or both are given.
 
     Examples
     --------
@@ -100,6 +106,12 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     """
     if by is not None and by not in get_args(By):
         raise ValueError(f"by must be None, 'process' or 'phase', got {by!r}")
+    if every is not None:
+        if by is not None:
+            raise ValueError("every: not with by, as rows are of all processes and phases")
+        from tracefast.analysis.over_time.calls import syscalls_by_time
+
+        return syscalls_by_time(events, every)
     return folded(
         events,
         lambda: _core.Syscalls(by=by),

@@ -21,6 +21,7 @@ from tracefast.columns.column_group import ColumnGroup
 from tracefast.columns.compare import check, diff
 from tracefast.columns.flow import edges, phases, roles
 from tracefast.columns.forks import fork_advice, fork_summary, forks
+from tracefast.columns.over_time import windows
 from tracefast.columns.workers import batches, pools, workers
 
 Groups = tuple[ColumnGroup, ...]
@@ -31,17 +32,20 @@ EVENTS: Final[Groups] = events.COLUMNS
 # themselves are the rows of a log.
 TABLES: Final[dict[str, Groups]] = {
     "files": files.COLUMNS + files.WRITE_COLUMNS,
+    "files_by_time": windows.FILES,
     "darshan": darshan.COLUMNS,
     "accesses": accesses.COLUMNS,
     "page_cache": page_cache.COLUMNS,
     "blocks": blocks.COLUMNS,
     "blocks_by_file": blocks.BY_FILE,
+    "blocks_by_time": windows.BLOCKS,
     "forks": forks.COLUMNS,
     "fork_summary": fork_summary.COLUMNS,
     "fork_advice": fork_advice.COLUMNS,
     "processes": processes.COLUMNS,
     "memory": processes.MEMORY,
     "syscalls": syscalls.COLUMNS,
+    "syscalls_by_time": windows.SYSCALLS,
     "errors": errors.COLUMNS,
     "flow": edges.COLUMNS,
     "roles": roles.COLUMNS,

@@ -1,6 +1,7 @@
 """One row per file: what was read and written, in which order, and how long that took."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Final, Literal, get_args
 
 import polars as pl
@@ -25,6 +26,7 @@ def files(
     by: By | None = None,
     near: int = NEAR,
     darshan: bool = False,
+    every: str | timedelta | None = None,
 ) -> pl.LazyFrame:
     """Give one row per file: what was read and written, and in which order.
 
@@ -64,6 +66,10 @@ def files(
     darshan
         Give the counters of Darshan's POSIX module instead, one row per path: see
         ``docs/files.md``. `scope`, `by` and `near` are ignored then.
+    every
+        Give one row per window of this length (``"100ms"``, a timedelta) and file that was read or
+        written: the columns are those of the table ``files_by_time`` of :doc:`tables`. Not with the
+        other options.
 
     Returns
     -------
@@ -172,6 +178,12 @@ def files(
     >>> table.select("path", "opens", "reads", "read_eof", "read_bytes").rows()[0]
     ('/srv/demo/data.bin', 1, 2, 1, 4096)
     """
+    if every is not None:
+        if by is not None or darshan or scope != "stream" or near != NEAR:
+            raise ValueError("every: not with scope, by, near or darshan")
+        from tracefast.analysis.over_time.calls import files_by_time
+
+        return files_by_time(events, every)
     return files_and_rings(events, scope=scope, by=by, near=near, darshan=darshan)
 
 

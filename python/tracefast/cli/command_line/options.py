@@ -98,7 +98,12 @@ TopOption = Annotated[
     ),
 ]
 WideOption = Annotated[
-    bool, typer.Option("--wide", help="All columns in a table, not only the main ones.")
+    bool,
+    typer.Option(
+        "--wide",
+        help="All columns in a table, not only the main ones; on a terminal that is too narrow for"
+        " them, below each other.",
+    ),
 ]
 ColorOption = Annotated[
     Color | None,

@@ -1,13 +1,14 @@
 """Parse `--from` and `--to`: the time window."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
 from tracefast.cli.messages.errors import CommandError
+from tracefast.quantities import nanoseconds, parse_duration
 
 _S: Final = 1_000_000_000
 _DAY: Final = 86_400
@@ -16,15 +17,6 @@ MIN_EPOCH_S: Final = 315_532_800  # 1980
 _MOST: Final = 2**63 - 1
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_UNITS: Final = {"d": "86400", "h": "3600", "m": "60", "min": "60", "s": "1"} | {
-    "ms": "0.001",
-    "us": "0.000001",
-    "µs": "0.000001",
-    "ns": "0.000000001",
-}
-_UNIT: Final = "|".join(sorted(_UNITS, key=len, reverse=True))
-_PART: Final = re.compile(rf"({_NUMBER})({_UNIT})", re.ASCII)
-_SPAN: Final = re.compile(rf"\+?(?:{_NUMBER}|(?:{_NUMBER}(?:{_UNIT}))+)", re.ASCII)
 _CLOCK: Final = re.compile(rf"@({_NUMBER})", re.ASCII)
 _TIME: Final = r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,9})?)?"
 _OF_DAY: Final = re.compile(_TIME, re.ASCII)
@@ -150,20 +142,19 @@ def parse_span(option: str, text: str) -> int:
     >>> [parse_span("--min", text) for text in ("1ms", "0", "1m30s", "2.5")]
     [1000000, 0, 90000000000, 2500000000]
     """
-    if _SPAN.fullmatch(text.strip()):
-        parts = _PART.findall(text) or [(text.strip().removeprefix("+"), "s")]
-        ns = sum(_ns(number, _UNITS[unit]) for number, unit in parts)
-        if ns <= _MOST:
-            return ns
-    raise CommandError(f"{option} {text}: not a span of time", "write 1ms, 500us, 2s or 1m30s")
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise CommandError(
+            f"{option} {text}: not a span of time", "write 1ms, 500us, 2s or 1m30s"
+        ) from error
 
 
 def _parse(text: str) -> tuple[int, Since] | None:
     if match := _CLOCK.fullmatch(text):
-        return _ns(match[1]), Since.CLOCK
-    if _SPAN.fullmatch(text):
-        parts = _PART.findall(text) or [(text.removeprefix("+"), "s")]
-        ns = sum(_ns(number, _UNITS[unit]) for number, unit in parts)
+        return nanoseconds(match[1]), Since.CLOCK
+    with suppress(ValueError):
+        ns = parse_duration(text)
         bare = text[0] != "+" and text[-1] in "0123456789."
         return ns, Since.EPOCH if bare and ns >= MIN_EPOCH_S * _S else Since.START
     if match := _OF_DAY.fullmatch(text):
@@ -176,16 +167,12 @@ def _parse(text: str) -> tuple[int, Since] | None:
     return None
 
 
-def _ns(number: str, unit: str = "1") -> int:
-    return int(Decimal(number) * Decimal(unit) * _S)
-
-
 def _of_day(hours: str, minutes: str, seconds: str | None, fraction: str | None) -> int | None:
     whole = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
     # 60 is a leap second.
     if int(hours) > 23 or int(minutes) > 59 or int(seconds or 0) > 60:  # noqa: PLR2004
         return None
-    return whole * _S + (_ns(f"0{fraction}") if fraction else 0)
+    return whole * _S + (nanoseconds(f"0{fraction}") if fraction else 0)
 
 
 def _of_date(day: str, ns: int, zone: str | None) -> tuple[int, Since] | None:

@@ -8,6 +8,8 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.commands.charts.options import with_plots
+from tracefast.cli.commands.charts.over_time import EveryOption, report_over_time
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
@@ -53,6 +55,7 @@ _PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes"
 
 
 @table_command()
+@with_plots
 def blocks(
     request: Request,
     *,
@@ -65,6 +68,7 @@ def blocks(
     by: Annotated[
         By | None, typer.Option("--by", help="One row per file and operation.", show_default=False)
     ] = None,
+    every: EveryOption = None,
     inode_map: Annotated[
         str | None,
         typer.Option(
@@ -92,6 +96,8 @@ def blocks(
     Examples:
       tracefast blocks trace.txt
       tracefast blocks trace.txt --match '254:*' --format csv
+      tracefast blocks trace.txt --every 100ms
+      tracefast blocks trace.txt --hist
       tracefast blocks reads.ftrace --by file --strace reads.strace
       tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
     """
@@ -102,6 +108,9 @@ def blocks(
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
+    if every is not None:
+        others = {"--by": by, "--inode-map": inode_map, "--strace": strace}
+        return report_over_time(request, "blocks", analysis, every, match=match, others=others)
     if by is not None:
         return _by_file(request, match, inode_map, strace)
     if inode_map is not None or strace is not None:

@@ -1,6 +1,8 @@
 """`tracefast processes`: one row per process, or the tree that they form."""
 
-from typing import Annotated
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,8 +11,12 @@ from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+from tracefast.quantities import plural
 
-# What a table in text shows; the program last, as its path may be long.
+if TYPE_CHECKING:
+    import polars as pl
+
+# What a table in text shows; the program and its arguments last, as they may be long.
 _MAIN = (
     "pid",
     "ppid",
@@ -26,11 +32,12 @@ _MAIN = (
     "exit_status",
     "exit_signal",
     "image",
+    "argv",
 )
 # What narrow terminals do without, the first one first.
 _SPARE = (
     *("children", "wait_ns", "io_ns", "threads", "kind", "write_bytes", "read_bytes", "ppid"),
-    *("calls", "exit_signal"),
+    *("calls", "exit_signal", "argv"),
 )
 
 
@@ -56,10 +63,10 @@ def processes(
     """Show which processes ran: program, lifetime, system calls, bytes, how each one ended.
 
     One row per process, in order of start. The threads of a process are in its row, and a PID that
-    was used again is another process. In the tree, children of one process that ran the same
-    program, ended in the same way and have equal children themselves share a line, with sums and,
-    in parentheses, medians; --wide shows each of them. The tree has all its lines, even on a
-    terminal, unless --top limits them.
+    was used again is another process. argv: the arguments it was started with. In the tree,
+    children of one process that ran the same program, ended in the same way and have equal children
+    themselves share a line, with sums and, in parentheses, medians; --wide shows each of them. The
+    tree has all its lines, even on a terminal, unless --top limits them.
 
     \b
     Examples:
@@ -86,6 +93,9 @@ def processes(
     def show(table: pl.DataFrame) -> None:
         # Inputs that were read one by one are each in order, but not together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
+        others = 0
+        if request.form is Format.TABLE and not request.wide and request.where is None:
+            table, others = _without_others(table)
         if tree:
             from tracefast.cli.screen.process_tree import print_tree
 
@@ -94,9 +104,61 @@ def processes(
             print_tree(table, rows if filtered else None, request)
         else:
             rows = filter_rows(table, request, match, "image")
-            print_table(rows, request, main=_MAIN, spare=_SPARE)
+            print_table(rows, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
+        if others and match is None:
+            request.note(
+                f"note: {plural(others, 'other task')} of the machine, of which the log shows no"
+                " calls and no start; --wide lists them"
+            )
 
     table, complete = run_or_watch(request, analysis, show)
     if table is not None:
         show(table)
     return DONE if complete else FAILED
+
+
+def _without_others(table: "pl.DataFrame") -> tuple["pl.DataFrame", int]:
+    """Leave out tasks that events such as sched_switch only mention; say how many.
+
+    Where the log shows nothing else, they stay.
+    """
+    import polars as pl
+
+    mentioned = (pl.col("calls") == 0) & (pl.col("children") == 0)
+    unknown = pl.all_horizontal(pl.col("image", "ppid", "kind", "ts_end").is_null())
+    own = table.filter(~(mentioned & unknown))
+    return (table, 0) if own.is_empty() else (own, table.height - own.height)
+
+
+def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
+    """Choose the columns of a table in text, and write arguments as a shell takes them."""
+    import polars as pl
+
+    short = width is not None
+    lines = [
+        None if words is None else _command_line(words, short=short)
+        for words in table["argv"].to_list()
+    ]
+    shown = [name for name in ("source", *_MAIN) if name in table.columns]
+    return table.with_columns(pl.Series("argv", lines, pl.String)).select(shown)
+
+
+def _command_line(words: Sequence[str | None], *, short: bool) -> str:
+    """Write a command as a shell takes it; what the log cut stays as strace wrote it.
+
+    Parameters
+    ----------
+    words
+        The arguments, the program's name first.
+    short
+        Leave out the folders of the program, which has a column of its own.
+
+    Examples
+    --------
+    >>> _command_line(["/bin/sh", "-c", "echo done", "..."], short=True)
+    "sh -c 'echo done' ..."
+    """
+    written = ["?" if word is None else shlex.quote(word) for word in words]
+    if short and words and words[0]:
+        written[0] = shlex.quote(words[0].rpartition("/")[2])
+    return " ".join(written)

@@ -40,8 +40,9 @@ def sql(
     """Run a SQL query.
 
     The table events has one row per event; tracefast schema lists its columns. The results of the
-    other commands are tables, too: files, forks (one row per created process), fork_summary,
-    fork_advice, syscalls, errors, processes, waits, stuck, wait_graph, blocks, page_cache;
+    other commands are tables, too: files, files_by_process, forks (one row per created process),
+    fork_summary, fork_advice, syscalls, errors, processes, waits, stuck, wait_graph, blocks,
+    page_cache;
     tracefast schema TABLE lists the columns of one. --from and --to limit all of them. Columns and
     values are printed as they are, without units.
 

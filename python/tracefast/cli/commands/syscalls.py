@@ -8,6 +8,7 @@ import typer
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
+from tracefast.cli.commands.charts.over_time import EveryOption
 from tracefast.cli.messages.errors import CommandError
 
 
@@ -26,6 +27,7 @@ def syscalls(
     by: Annotated[
         By | None, typer.Option(help="One row per process or phase and name, not per name.")
     ] = None,
+    every: EveryOption = None,
     strace_c: Annotated[
         bool,
         typer.Option("--strace-c", help="Print the summary that strace -c -w would have printed."),
@@ -48,6 +50,7 @@ def syscalls(
       tracefast syscalls app.strace
       tracefast syscalls app.parquet --by process --top 20
       tracefast syscalls app.strace --by phase
+      tracefast syscalls app.strace --every 100ms --match futex
       tracefast syscalls app.parquet --match 'epoll_*' --wide
       tracefast syscalls app.parquet --sort errors --format ndjson | jq .name
       tracefast syscalls app.strace --strace-c
@@ -61,6 +64,13 @@ def syscalls(
     from tracefast.cli.screen.strace_summary import print_strace_summary
     from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
+    if every is not None:
+        from tracefast.cli.commands.charts.over_time import report_over_time
+
+        others = {"--by": by, "--strace-c": strace_c, "--follow": request.follow}
+        return report_over_time(
+            request, "syscalls", analysis.syscalls, every, match=match, others=others
+        )
     if strace_c:
         _check_strace_c(request, by)
         counts, complete = run_analysis(request, analysis.strace_counts)

@@ -36,8 +36,8 @@ _BATCHES: Final = (
     *("slowest_ns", "slowest_path"),
 )
 _SPARE_BATCHES: Final = (
-    *("slowest_path", "slowest_ns", "bytes", "worker_files", "worker_read_bytes"),
-    *("worker_wait_ns", "worker_read_ns", "pool"),
+    *("bytes", "worker_files", "worker_read_bytes", "worker_wait_ns", "worker_read_ns"),
+    *("slowest_path", "slowest_ns", "pool"),
 )
 _MEMORY: Final = ("ts", "pid", "anon_bytes", "file_bytes", "shm_bytes", "from", "image")
 _SPARE_MEMORY: Final = ("image", "from")

@@ -1,7 +1,7 @@
 """Write a table in the form that was asked for."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.system.colours import bold_heading, has_coloured_tables
 from tracefast.cli.text.escaped_columns import as_text, spreadsheet_column, without_bytes
 from tracefast.cli.text.escaping import plain_json, spreadsheet_cell
-from tracefast.cli.text.table_text import render_table
+from tracefast.cli.text.records import render_records
+from tracefast.cli.text.table_text import fits, render_table
 from tracefast.inputs.sources import STDIN
 from tracefast.outputs import write_whole
 
@@ -45,23 +46,40 @@ def write_table(
     clobber
         Replace an output that exists.
     whole
-        Leave out no column and cut no text, even where lines are longer than the terminal is wide.
+        Leave out no column and cut no text. Where lines would be longer than the terminal is wide,
+        write the values of each row below each other.
     spare
         Columns to leave out on a narrow terminal, the first one first.
     verbatim
         Leave names and values as they are in a table, too.
     """
     if form is Format.TABLE:
-        width = None
-        if is_terminal_table(form, output):
-            width = sys.maxsize if whole else terminal_width()
-        text = render_table(frame, columns, width, spare, verbatim=verbatim)
+        parts = _text(frame, columns, spare, output, whole=whole, verbatim=verbatim)
         if output == STDIN and has_coloured_tables():
-            text = bold_heading(text)
-        data = text.encode()
+            parts = map(bold_heading, parts)
+        data = "".join(parts).encode()
     else:
         data = encode_table(frame, form)
     write_bytes(data, output, clobber=clobber)
+
+
+def _text(
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    spare: Sequence[str],
+    output: str,
+    *,
+    whole: bool,
+    verbatim: bool,
+) -> Iterable[str]:
+    """Write a table as text: in one part, or in one for each row where it is too wide."""
+    if not is_terminal_table(Format.TABLE, output):
+        return [render_table(frame, columns, None, spare, verbatim=verbatim)]
+    width = terminal_width()
+    if not whole:
+        return [render_table(frame, columns, width, spare, verbatim=verbatim)]
+    text = render_table(frame, columns, sys.maxsize)
+    return [text] if fits(text, width) else render_records(frame, columns, width)
 
 
 def write_bytes(data: bytes, output: str, *, clobber: bool = True) -> None:

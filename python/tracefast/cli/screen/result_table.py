@@ -1,5 +1,6 @@
 """Print a table: filtered, sorted, cut to its top."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -16,6 +17,8 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_table
 from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.records import rows_on_screen
+from tracefast.cli.text.table_text import fits, render_table
 
 _ROW = ("row", "rows")
 # Most commands print a total and a note.
@@ -167,6 +170,13 @@ def print_table(
         frame = make_text(frame, terminal_width() if terminal else None)
         main = frame.columns
     columns = frame.columns if request.wide else ["source", *main]
+    if request.wide and terminal and request.top is None:
+        # As in `write_table`, which then writes the values of each row below each other.
+        whole = render_table(frame, columns, sys.maxsize)
+        if not fits(whole, terminal_width()):
+            height = frame.height
+            frame = frame.slice(0, rows_on_screen(frame, columns, screen_rows(below)))
+            hidden += height - frame.height
     _write(frame, request, columns, hidden, spare, noun)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import polars as pl
@@ -12,6 +13,7 @@ from tracefast.cli.messages.errors import CommandError
 EVENTS: Final = "events"
 ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {
     "files": tracefast.files,
+    "files_by_process": partial(tracefast.files, by="process"),
     "forks": tracefast.forks,
     "fork_summary": tracefast.fork_summary,
     "fork_advice": tracefast.fork_advice,

@@ -74,8 +74,21 @@ def _common(rows: Iterable[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
+def last_name(path: str) -> str:
+    """Give the last name of a path, with the slash in front of it.
+
+    Examples
+    --------
+    >>> last_name("/srv/demo/model.pth"), last_name("/srv/demo/"), last_name("model.pth")
+    ('/model.pth', '/demo/', 'model.pth')
+    """
+    return path[max(path.rstrip("/").rfind("/"), 0) :]
+
+
 def cut_middle(text: str, limit: int, ellipsis: str = _ELLIPSIS) -> str:
-    """Cut text in its middle: the ends of a path say most, above all its last component.
+    """Cut text in its middle: the ends of a path say most, above all its last name.
+
+    A last name that is longer than what there is room for is cut in its own middle.
 
     Examples
     --------
@@ -84,14 +97,31 @@ def cut_middle(text: str, limit: int, ellipsis: str = _ELLIPSIS) -> str:
     >>> cut_middle("/srv/demo/data/model.safetensors", 20)
     '/…/model.safetensors'
     >>> cut_middle("/srv/demo/data/model.safetensors", 16)
-    '/srv/…afetensors'
+    'model…afetensors'
     """
     if cells(text) <= limit:
         return text
     room = limit - cells(ellipsis)
     head = room // 3
-    last = cells(text[max(text.rfind("/"), 0) :])
-    if last <= room:
-        head = min(head, room - last)
+    name = last_name(text)
+    if cells(name) <= room:
+        head = min(head, room - cells(name))
+    elif cells(name.removeprefix("/")) <= room:
+        head = 0
+    else:
+        text = name.removeprefix("/")
     start = first_cells(text, head)
     return start + ellipsis + last_cells(text, room - cells(start))
+
+
+def cut_end(text: str, limit: int) -> str:
+    """Cut text at its end.
+
+    Examples
+    --------
+    >>> cut_end("python3 train.py --epochs 3", 17)
+    'python3 train.py…'
+    """
+    if cells(text) <= limit:
+        return text
+    return first_cells(text, limit - cells(_ELLIPSIS)).rstrip() + _ELLIPSIS

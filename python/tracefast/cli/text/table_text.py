@@ -9,12 +9,11 @@ import polars as pl
 from tracefast.cli.text import units
 from tracefast.cli.text.escaped_columns import as_text, printable_column
 from tracefast.cli.text.escaping import printable
-from tracefast.cli.text.layout import GAP, align
-from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
+from tracefast.cli.text.fitting import TextColumn, cut_to_fit, without_spare
+from tracefast.cli.text.layout import align
 from tracefast.cli.text.width import cells as text_width
 
 _ABSENT: Final = "-"
-_MIN_TEXT: Final = 16
 # An earlier time is not a date: it counts from the start of the machine or of the log.
 _MIN_EPOCH_NS: Final = 315_532_800_000_000_000  # 1980
 
@@ -83,26 +82,53 @@ def render_table(
     terminal = width is not None
     frame = as_text(frame)
     if terminal and not verbatim:
-        columns = [name for name in columns if not _is_empty(frame[name])]
-    columns = list(columns)
-    if verbatim:
-        cells = [[printable(name), *_verbatim(frame[name])] for name in columns]
-    else:
-        cells = [
-            [printable(heading(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
-            for name in columns
-        ]
-    numeric = [frame[name].dtype.is_numeric() for name in columns]
+        columns = with_values(frame, columns)
+    shown = [
+        TextColumn(
+            name,
+            _cells(frame[name], terminal=terminal, verbatim=verbatim),
+            frame[name].dtype.is_numeric(),
+        )
+        for name in columns
+    ]
     if width is not None:
-        for name in spare:
-            if name in columns and _min_width(cells, numeric) > width:
-                at = columns.index(name)
-                del columns[at], cells[at], numeric[at]
-        logs = columns.index("source") if "source" in columns else None
-        _fit(cells, numeric, width, logs)
-    rows = list(zip(*cells, strict=True))
-    right = [at for at, number in enumerate(numeric) if number]
+        shown = without_spare(shown, width, spare)
+        cut_to_fit(shown, width)
+    rows = list(zip(*(column.cells for column in shown), strict=True))
+    right = [at for at, column in enumerate(shown) if column.numeric]
     return "".join(f"{line}\n" for line in align(rows, right=right))
+
+
+def fits(table: str, width: int) -> bool:
+    """Say whether no line of a table is longer than a terminal is wide.
+
+    Examples
+    --------
+    >>> fits("calls  path\\n   10  /a\\n", 11), fits("calls  path\\n   10  /a\\n", 10)
+    (True, False)
+    """
+    return all(text_width(line) <= width for line in table.splitlines())
+
+
+def with_values(frame: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Give the columns that have a value other than zero, as those of errors mostly have not.
+
+    Examples
+    --------
+    >>> with_values(pl.DataFrame({"reads": [2], "read_errors": [0]}), ["reads", "read_errors"])
+    ['reads']
+    """
+    return [name for name in columns if not _is_empty(frame[name])]
+
+
+def _cells(values: pl.Series, *, terminal: bool, verbatim: bool) -> list[str]:
+    """Write the heading and the values of a column."""
+    if verbatim:
+        return [printable(values.name), *_verbatim(values)]
+    return [
+        printable(heading(values.name, terminal=terminal)),
+        *_column(values, terminal=terminal),
+    ]
 
 
 def _is_empty(values: pl.Series) -> bool:
@@ -222,42 +248,3 @@ def _dates(values: pl.Series, day: str) -> list[str]:
 def _has_nanoseconds(values: pl.Series) -> bool:
     """Say whether microseconds would lose digits."""
     return bool((values.cast(pl.Int64) % 1000 != 0).any())
-
-
-def _min_width(cells: list[list[str]], numeric: Sequence[bool]) -> int:
-    """Give the length of lines in which text is cut as far as it may be."""
-    widths = [max(map(text_width, column)) for column in cells]
-    cut = (
-        wide if number else min(wide, _MIN_TEXT)
-        for wide, number in zip(widths, numeric, strict=True)
-    )
-    return sum(cut) + len(GAP) * (len(cells) - 1)
-
-
-def _fit(
-    cells: list[list[str]], numeric: Sequence[bool], width: int, logs: int | None = None
-) -> None:
-    """Cut the widest columns of text until lines fit; names of logs stay different."""
-    room = width - len(GAP) * (len(cells) - 1)
-    if logs is not None and sum(max(map(text_width, column)) for column in cells) > room:
-        cells[logs][1:] = without_common_folders(cells[logs][1:])
-    while True:
-        widths = [max(map(text_width, column)) for column in cells]
-        excess = sum(widths) - room
-        texts = [i for i, number in enumerate(numeric) if not number]
-        if excess <= 0 or not texts:
-            return
-        widest = max(texts, key=lambda i: widths[i])
-        limit = max(widths[widest] - excess, _MIN_TEXT)
-        if limit >= widths[widest]:
-            return
-        # Not below the next widest column: then both are cut.
-        rivals = [widths[i] for i in texts if i != widest]
-        limit = max(limit, min(max(rivals, default=0), widths[widest] - 1))
-        head, *rest = cells[widest]
-        rest = (
-            cut_distinct(rest, limit)
-            if widest == logs
-            else [cut_middle(text, limit) for text in rest]
-        )
-        cells[widest] = [cut_middle(head, limit), *rest]

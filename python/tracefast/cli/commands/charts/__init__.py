@@ -1,1 +1,1 @@
-"""Charts and histograms that commands draw instead of printing their tables."""
+"""What commands show instead of their tables: charts, histograms, windows of time."""

@@ -3,6 +3,7 @@
 import polars as pl
 
 from tracefast.analysis.forks.table import forks
+from tracefast.analysis.requests.each_request import each_request
 from tracefast.analysis.waits.table import waits
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
@@ -42,6 +43,13 @@ def print_histograms(request: Request, command: str, *, match: str | None) -> in
     else:
         if command == "files":
             text = histograms(found, "way", "bytes", bin_label)
+        elif command == "blocks":
+            times = found.filter(pl.col("low_ns").is_not_null())
+            parts = (
+                histograms(times, "name", "ns", duration),
+                histograms(found.filter(pl.col("low_ns").is_null()), "name", "bytes", bin_label),
+            )
+            text = "\n".join(part for part in parts if part)
         else:
             text = histograms(found, "name", "ns", duration)
         write_bytes(text.encode(), request.output, clobber=request.clobber)
@@ -53,6 +61,20 @@ def _rows(events: pl.LazyFrame, command: str, pattern: str | None) -> pl.DataFra
         case "files":
             return sizes.rows(
                 events, files=None if pattern is None else matching_files(events, pattern)
+            )
+        case "blocks":
+            requests = each_request(events)
+            named = {
+                what: requests.with_columns(pl.format(f"{what} of {{}} requests", "op").alias("op"))
+                for what in ("latency", "size")
+            }
+            renamed = {"low_ns": "low_bytes", "high_ns": "high_bytes", "total_ns": "bytes"}
+            return pl.concat(
+                [
+                    durations(named["latency"], "op", "latency"),
+                    durations(named["size"], "op", "size").rename(renamed),
+                ],
+                how="diagonal",
             )
         case "forks":
             processes = forks(events).filter(pl.col("kind").ne_missing("thread"))

@@ -24,6 +24,7 @@ PLOTS: Final = {
 }
 # Which command has histograms in text, of what.
 HISTOGRAMS: Final = {
+    "blocks": "latencies and sizes of requests",
     "files": "sizes of reads and writes",
     "forks": "times in the calls that start processes",
     "syscalls": "durations of the calls that take longest in sum",
@@ -42,7 +43,7 @@ _MATCHED: Final = frozenset(
 
 
 def with_plots(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options ``--plot`` and, where it has histograms, ``--hist``.
+    """Give a command the options ``--plot`` and ``--hist``, where it has charts and histograms.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def with_plots(command: Callable[..., int]) -> Callable[..., int]:
     def run(
         request: "Request",
         *,
-        plot: StrEnum | None,
+        plot: StrEnum | None = None,
         hist: bool = False,
         **given: Any,  # noqa: ANN401
     ) -> int:
@@ -84,9 +85,11 @@ def with_plots(command: Callable[..., int]) -> Callable[..., int]:
 
 def _options(name: str) -> list[inspect.Parameter]:
     """Declare the options of a command, for typer to read."""
-    kinds = StrEnum("Plot", {kind: kind for kind in PLOTS[name]})  # type: ignore[misc]
-    plot = typer.Option("--plot", help="Draw a chart instead, into -o FILE.svg, .png or .html.")
-    declared: list[tuple[str, object, object]] = [("plot", None, Annotated[kinds | None, plot])]
+    declared: list[tuple[str, object, object]] = []
+    if name in PLOTS:
+        kinds = StrEnum("Plot", {kind: kind for kind in PLOTS[name]})  # type: ignore[misc]
+        plot = typer.Option("--plot", help="Draw a chart instead, into -o FILE.svg, .png or .html.")
+        declared.append(("plot", None, Annotated[kinds | None, plot]))
     if name in HISTOGRAMS:
         hist = typer.Option("--hist", help=f"Print histograms instead: {HISTOGRAMS[name]}.")
         declared.append(("hist", False, Annotated[bool, hist]))

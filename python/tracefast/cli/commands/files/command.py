@@ -7,6 +7,7 @@ import typer
 
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
+from tracefast.cli.commands.charts.over_time import EveryOption
 from tracefast.cli.messages.errors import CommandError
 
 
@@ -89,6 +90,7 @@ def files(
             help="One row per process and file, per open of a file, or per phase and file."
         ),
     ] = None,
+    every: EveryOption = None,
     near: Annotated[
         str | None,
         typer.Option(
@@ -141,6 +143,7 @@ def files(
       tracefast files app.parquet --type regular --sort read_ns --top 10
       tracefast files app.parquet --by process --scope file --near 1M
       tracefast files app.strace --by phase --match '*.csv'
+      tracefast files app.parquet --every 100ms --match '*.pth'
       tracefast files run-*.strace --format ndjson | jq .path
       tracefast files app.strace -o files.csv
       tracefast files app.strace --explain model.pth
@@ -159,6 +162,13 @@ def files(
         "--by": by is not None,
         "--near": near is not None,
     }
+    if every is not None:
+        from tracefast.analysis.files.table import files as analysis
+        from tracefast.cli.commands.charts.over_time import report_over_time
+
+        del given["--match"]
+        others = given | {"--inode-map": inode_map, "--follow": request.follow}
+        return report_over_time(request, "files", analysis, every, match=match, others=others)
     if by is By.PHASE and scope is Scope.FILE:
         raise CommandError(
             "--by phase and --scope file: by phase, accesses are compared in each open file",

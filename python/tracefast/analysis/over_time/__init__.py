@@ -1,0 +1,1 @@
+"""Tables with a row per window of time."""

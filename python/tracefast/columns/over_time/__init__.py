@@ -1,0 +1,1 @@
+"""The columns of tables by windows of time."""
