@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import get_args
 
 from tracefast import _core
+from tracefast.analysis.join.report import JoinReport
 from tracefast.arguments import check_choice, path_text
 from tracefast.inputs.sources import Source
 from tracefast.outputs import exists, sink_of
 from tracefast.record import child
+from tracefast.record.both import BothRun
 from tracefast.record.kernel import KernelRun
 from tracefast.record.options import Only
 from tracefast.record.strace import Say, StraceRun
@@ -29,11 +31,14 @@ class Recording:
         What was read, as of `tracefast.parse`.
     exit_code
         That of the command; 128 and the number of the signal that ended it.
+    joined
+        Of a run with ``both=True``: how well the logs match; None where they did not.
     """
 
     output: str
     report: _core.Report
     exit_code: int
+    joined: JoinReport | None = None
 
 
 def record(
@@ -43,6 +48,7 @@ def record(
     pids: Sequence[int] = (),
     only: Only | None = None,
     kernel: bool = False,
+    both: bool = False,
     keep_log: Source | None = None,
     clobber: bool = True,
     progress: _core.Progress | None = None,
@@ -68,6 +74,9 @@ def record(
     kernel
         Record with the kernel's tracefs instead of strace: it slows calls down far less, and shows
         the page cache, devices and the scheduler. It needs root, and ends with the program.
+    both
+        Record with strace and with the kernel, and join what both show, as
+        :func:`tracefast.join` does. The output is Parquet; it needs root.
     keep_log
         A file for the text of strace, too.
     clobber
@@ -107,23 +116,25 @@ def record(
         raise ValueError("record needs a command, or processes to attach to, and not both")
     _check_output(target, clobber=clobber)
     log = None if keep_log is None else path_text("keep_log", keep_log)
-    if kernel and (only or log):
-        raise ValueError("only and keep_log are for strace, not for the kernel")
+    if (kernel and (both or log)) or ((kernel or both) and only):
+        raise ValueError("only and keep_log are for strace; both takes keep_log alone")
+    if both and sink_of(target) != "parquet":
+        raise ValueError(f"{target}: joined events are Parquet; name it FILE.parquet")
     counters = _core.Progress() if progress is None else progress
+    run: KernelRun | BothRun | StraceRun
     with child.signals_held():
-        run = (
-            KernelRun(command, pids, say=say)
-            if kernel
-            else StraceRun(command, pids, only=only, keep_log=log, say=say)
-        )
+        if kernel:
+            run = KernelRun(command, pids, say=say)
+        elif both:
+            run = BothRun(command, pids, keep_log=log, say=say)
+        else:
+            run = StraceRun(command, pids, only=only, keep_log=log, say=say)
         with child.signals_to(run.receive):
             report, code = run.parse(
-                target,
-                name=f"{Path(target).stem}.{'ftrace' if kernel else 'strace'}",
-                clobber=clobber,
-                progress=counters,
+                target, name=Path(target).stem, clobber=clobber, progress=counters
             )
-    return Recording(target, report, 0 if pids else code)
+    joined = run.joined if isinstance(run, BothRun) else None
+    return Recording(target, report, 0 if pids else code, joined)
 
 
 def _check_output(output: str, *, clobber: bool) -> None:

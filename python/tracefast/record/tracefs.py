@@ -1,8 +1,9 @@
-"""An instance of tracefs of this process's own, which leaves nothing behind."""
+"""Instances of tracefs of this process's own, which leave nothing behind."""
 
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -11,13 +12,25 @@ from tracefast.error_hints import error_with_hint
 
 # Where tracefs is mounted by itself: Documentation/trace/ftrace.rst.
 _USUAL: Final = Path("/sys/kernel/tracing")
-_NAME: Final = re.compile(r"tracefast-(\d+)-(\d+)")
+# The second instance.
+_OTHERS: Final = "others"
+_NAME: Final = re.compile(rf"tracefast-(\d+)-(\d+)(?:-{_OTHERS})?")
 # In kilobytes for each processor: at first, and at most after records were lost.
 _BUFFER_KB: Final = 8 << 10
 _MOST_KB: Final = 128 << 10
+_OTHERS_KB: Final = 1 << 10
 # The times of `tai` are those of strace; all processors agree on these two.
 _CLOCKS: Final = ("tai", "mono")
 _OPTIONS: Final = ("record-tgid", "event-fork")
+# What reaches the block devices, and whose pages it writes.
+_DEVICES: Final = (
+    "block/block_bio_queue",
+    "block/block_rq_issue",
+    "block/block_rq_complete",
+    "block/block_rq_requeue",
+    "writeback/writeback_single_inode_start",
+    "writeback/writeback_single_inode",
+)
 # What the tables need. Not every kernel has all of them.
 EVENTS: Final = (
     "syscalls",
@@ -30,17 +43,24 @@ EVENTS: Final = (
     "sched/sched_wakeup",
     "filemap",
     "readahead",
-    "block/block_rq_issue",
-    "block/block_rq_complete",
-    "block/block_rq_requeue",
+    *_DEVICES,
 )
+# Which tasks are traced, and which are not: Documentation/trace/ftrace.rst.
+_TRACED: Final = "set_event_pid"
+_NOT_TRACED: Final = "set_event_notrace_pid"
 
 
-class Instance:
-    """An instance whose events are chosen, and which records nothing yet.
+class Instances:
+    """Instances whose events are chosen, and which record nothing yet.
+
+    One is for the tasks of a program. What these request from a device often completes in an
+    interrupt of another task, and kernel threads write what they left in the page cache: a second
+    one has the events of devices of all other tasks (since Linux 5.7).
 
     Attributes
     ----------
+    folders
+        One folder or two.
     missing
         Events that this kernel does not have.
 
@@ -53,62 +73,93 @@ class Instance:
     def __init__(self) -> None:
         root, self._mounted = _root()
         remove_left(root)
-        self.folder = root / "instances" / f"tracefast-{os.getpid()}-{_started(os.getpid())}"
+        own = root / "instances" / f"tracefast-{os.getpid()}-{_started(os.getpid())}"
+        self.folders = [own]
         self.missing: list[str] = []
-        self._kb = _BUFFER_KB
-        self._lost = 0
+        self._kb = [_BUFFER_KB, _OTHERS_KB]
+        self._lost = [0, 0]
         try:
-            self.folder.mkdir()
-            self._set_up()
+            self._make(own, _BUFFER_KB, EVENTS)
+            if (own / _NOT_TRACED).exists():
+                self.folders.append(own.with_name(f"{own.name}-{_OTHERS}"))
+                self._make(self.folders[1], _OTHERS_KB, _DEVICES)
         except OSError as error:
             self.close()
             raise error_with_hint(
-                f"{self.folder}: {error.strerror}", "recording with the kernel needs root"
+                f"{own}: {error.strerror}", "recording with the kernel needs root"
             ) from error
 
-    def _set_up(self) -> None:
-        self.write("tracing_on", "0")
-        self.write("buffer_size_kb", str(self._kb))
-        offered = (self.folder / "trace_clock").read_text()
+    def _make(self, folder: Path, kilobytes: int, events: Sequence[str]) -> None:
+        folder.mkdir()
+        _write(folder, "tracing_on", "0")
+        _write(folder, "buffer_size_kb", str(kilobytes))
+        offered = (folder / "trace_clock").read_text()
         clock = next((one for one in _CLOCKS if one in offered.split()), None)
         if clock is not None:
-            self.write("trace_clock", clock)
+            _write(folder, "trace_clock", clock)
         for option in _OPTIONS:
-            self.write(f"options/{option}", "1")
-        for event in EVENTS:
+            _write(folder, f"options/{option}", "1")
+        for event in events:
             enable = f"events/{event}/enable"
-            if (self.folder / enable).exists():
-                self.write(enable, "1")
-            else:
+            if (folder / enable).exists():
+                _write(folder, enable, "1")
+            elif event not in self.missing:
                 self.missing.append(event)
-        if "syscalls" in self.missing:
-            self.write("events/raw_syscalls/enable", "1")
+        if "syscalls" in events and "syscalls" in self.missing:
+            _write(folder, "events/raw_syscalls/enable", "1")
 
-    def write(self, name: str, text: str) -> None:
-        """Write one of its files."""
-        (self.folder / name).write_text(text)
+    def start(self, tasks: Sequence[int]) -> None:
+        """Trace tasks and their future children.
+
+        Raises
+        ------
+        OSError
+            There is no such task.
+        """
+        text = " ".join(map(str, tasks))
+        for folder, which in zip(self.folders, (_TRACED, _NOT_TRACED), strict=False):
+            _write(folder, which, text)
+        for folder in reversed(self.folders):
+            _write(folder, "tracing_on", "1")
+
+    def stop(self) -> None:
+        """Trace no more; what is in the buffers can still be read."""
+        for folder in self.folders:
+            _write(folder, "tracing_on", "0")
 
     def lost(self) -> int:
         """Count the records that were lost; if there are more than before, enlarge the buffers."""
-        lost = 0
-        for stats in self.folder.glob("per_cpu/cpu*/stats"):
-            for line in stats.read_text().splitlines():
-                name, _, number = line.partition(":")
-                if name in {"overrun", "commit overrun", "dropped events"}:
-                    lost += int(number)
-        if lost > self._lost and self._kb < _MOST_KB:
-            self._kb *= 2
-            with suppress(OSError):  # There may be no memory for it.
-                self.write("buffer_size_kb", str(self._kb))
-        self._lost = lost
-        return lost
+        for number, folder in enumerate(self.folders):
+            lost = _lost(folder)
+            if lost > self._lost[number] and self._kb[number] < _MOST_KB:
+                self._kb[number] *= 2
+                with suppress(OSError):  # There may be no memory for it.
+                    _write(folder, "buffer_size_kb", str(self._kb[number]))
+            self._lost[number] = lost
+        return sum(self._lost)
 
     def close(self) -> None:
-        """Remove it, and unmount what was mounted for it."""
-        _remove(self.folder)
+        """Remove them, and unmount what was mounted for them."""
+        for folder in self.folders:
+            _remove(folder)
         if self._mounted:
             unmount = ["umount", str(_USUAL)]
             subprocess.run(unmount, capture_output=True, check=False)  # noqa: S603
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+
+
+def _lost(folder: Path) -> int:
+    """Count the records that an instance has lost."""
+    lost = 0
+    for stats in folder.glob("per_cpu/cpu*/stats"):
+        for line in stats.read_text().splitlines():
+            name, _, number = line.partition(":")
+            if name in {"overrun", "commit overrun", "dropped events"}:
+                lost += int(number)
+    return lost
 
 
 def _root() -> tuple[Path, bool]:

@@ -19,6 +19,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.text.units import count, size
 from tracefast.outputs import sink_of
 from tracefast.record.options import Only
+from tracefast.record.run import Recording
 
 _INTERVAL_S = 0.5
 
@@ -64,6 +65,13 @@ def record(
             " scheduler, too, at a fraction of the cost.",
         ),
     ] = False,
+    both: Annotated[
+        bool,
+        typer.Option(
+            "--both",
+            help="Record with strace and with the kernel at the same time, and join them (root).",
+        ),
+    ] = False,
     keep_log: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Keep the text of strace, too.", show_default=False),
@@ -96,10 +104,15 @@ def record(
             "neither a command nor a process is given" if not pid else "-p and a command",
             "give -- COMMAND, or -p PID",
         )
-    if kernel and (only or keep_log):
+    if kernel and (only or keep_log or both):
         raise CommandError(
-            "--kernel: takes neither --only nor --keep-log, which are for strace", "leave them out"
+            "--kernel: takes neither --only nor --keep-log, which are for strace, nor --both",
+            "leave them out",
         )
+    if both and only:
+        raise CommandError("--both: takes no --only: all calls are matched", "leave it out")
+    if both and sink_of(output) != "parquet":
+        raise CommandError(f"{output}: joined events are Parquet", "name it FILE.parquet")
     progress = Progress()
     with _progress_line(progress, disabled=quiet):
         made = run(
@@ -108,30 +121,31 @@ def record(
             pids=pid or [],
             only=only,
             kernel=kernel,
+            both=both,
             keep_log=keep_log,
             clobber=not no_clobber,
             progress=progress,
             say=print_warning,
         )
     if not quiet:
-        _show(made.output, made.report)
+        _show(made)
     return made.exit_code
 
 
-def _show(output: str, report: object) -> None:
+def _show(made: Recording) -> None:
     """Print the report and the first screen, on standard error: the command has the output."""
-    from tracefast import Report
     from tracefast.cli.commands.overview.command import made_overview
     from tracefast.cli.output.terminal import terminal_width
     from tracefast.cli.screen.overview.report import render
     from tracefast.cli.screen.parse_report import print_report
 
-    if isinstance(report, Report):
-        print_report(report, output)
-    found, _ = made_overview(Request(form=Format.TABLE, inputs=[output], quiet=True))
+    print_report(made.report, made.output)
+    for line in made.joined.lines() if made.joined else ():
+        print(line, file=sys.stderr)
+    found, _ = made_overview(Request(form=Format.TABLE, inputs=[made.output], quiet=True))
     if found is not None:
         print(file=sys.stderr)
-        print(render(found, [output], width=max(terminal_width(), 60)), end="", file=sys.stderr)
+        print(render(found, [made.output], width=max(terminal_width(), 60)), end="", file=sys.stderr)
 
 
 @contextmanager
