@@ -5,14 +5,16 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tracefast import _core
-from tracefast.analysis.join.report import JoinReport
 from tracefast.outputs import move_to, temporary_folder
 from tracefast.record import child
 from tracefast.record.kernel import KernelTrace
 from tracefast.record.strace import STILL_RUNS, Say, StraceRun
+
+if TYPE_CHECKING:
+    from tracefast.analysis.join.report import JoinReport
 
 _PATIENCE_S: Final = 0.01
 

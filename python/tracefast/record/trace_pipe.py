@@ -85,7 +85,10 @@ def _time(line: bytes) -> int | None:
 
     Examples
     --------
-    >>> _time(b"  cat-12  [001] d..2.  10.000300: sched_switch: prev_comm=cat"), _time(b"# tracer: nop")
+    >>> (
+    ...     _time(b"  cat-12  [001] d..2.  10.000300: sched_switch: prev_comm=cat"),
+    ...     _time(b"# tracer: nop"),
+    ... )
     (10000300, None)
     """
     found = _TIME.search(line)

@@ -108,6 +108,13 @@ def _threads(
     left = calls.join(by_sequence, on="who", how="anti")
     if left.is_empty():
         return by_sequence.select("who", "ftid")
+    named = by_sequence.join(calls, on="who")
+    if (named["tid"] == named["ftid"]).all() and not named.is_empty():
+        # Both logs are of one namespace.
+        same = left.join(ftrace.select("tid").unique(), on="tid", how="semi")
+        return pl.concat(
+            [by_sequence.select("who", "ftid"), same.select("who", pl.col("tid").alias("ftid"))]
+        )
     # Short ones, by the time of their calls.
     taken = by_sequence["ftid"].unique()
     rows = timed.join(left.select("who"), on="who", how="semi")
@@ -261,9 +268,7 @@ def _fits(tolerance: int) -> pl.Expr:
     shorter = (pl.col("fexit") - pl.col("fenter")) <= (
         pl.col("exit") - pl.col("enter") + _ROUNDING_NS
     )
-    return (
-        pl.col("frow").is_not_null() & inside & shorter.fill_null(value=True) & _same_result()
-    )
+    return pl.col("frow").is_not_null() & inside & shorter.fill_null(value=True) & _same_result()
 
 
 def _same_result() -> pl.Expr:

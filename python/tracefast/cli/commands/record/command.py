@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,9 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.text.units import count, size
 from tracefast.outputs import sink_of
 from tracefast.record.options import Only
-from tracefast.record.run import Recording
+
+if TYPE_CHECKING:
+    from tracefast.record.run import Recording
 
 _INTERVAL_S = 0.5
 
@@ -132,7 +134,7 @@ def record(
     return made.exit_code
 
 
-def _show(made: Recording) -> None:
+def _show(made: "Recording") -> None:
     """Print the report and the first screen, on standard error: the command has the output."""
     from tracefast.cli.commands.overview.command import made_overview
     from tracefast.cli.output.terminal import terminal_width
@@ -145,7 +147,9 @@ def _show(made: Recording) -> None:
     found, _ = made_overview(Request(form=Format.TABLE, inputs=[made.output], quiet=True))
     if found is not None:
         print(file=sys.stderr)
-        print(render(found, [made.output], width=max(terminal_width(), 60)), end="", file=sys.stderr)
+        print(
+            render(found, [made.output], width=max(terminal_width(), 60)), end="", file=sys.stderr
+        )
 
 
 @contextmanager
