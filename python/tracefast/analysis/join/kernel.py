@@ -22,7 +22,11 @@ _SWITCH: Final = "sched_switch"
 # Kernels print the first since 4.3; both say that a task may run again.
 _WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 PLACE: Final = "place"
-_NAMES: Final = (*(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK, request_files.WRITTEN),)
+_WRITE_BACK: Final = (request_files.WRITING, request_files.WRITTEN)
+_NAMES: Final = (
+    *(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK),
+    *(*_WRITE_BACK, request_files.QUEUED),
+)
 _RECORD: Final[Dtypes] = {
     PLACE: pl.UInt32,
     "source": pl.Categorical(),
@@ -228,14 +232,18 @@ def requests_with_files(
         pl.lit(0, pl.Int64).alias("start"), pl.lit(0, pl.Int64).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
-    written = log.filter(pl.col("name") == request_files.WRITTEN).select(
+    queued = request_records(log, (request_files.QUEUED,)).select(
+        "row", "tid", "name", "dev", null.cast(pl.UInt64).alias("ino"),
+        pl.col("sector").alias("start"), "size", "op", "meta",
+    )  # fmt: skip
+    written = log.filter(pl.col("name").is_in(_WRITE_BACK)).select(
         "row", "tid", "name", pl.col("bdi").alias("dev"), "ino", pl.lit(0, pl.Int64).alias("start"),
         (pl.col("wrote") * page_bytes).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
     parts = [
         part.select(shape).drop_nulls("size").cast({"name": pl.String})
-        for part in (page, asked, ended, written)
+        for part in (page, asked, ended, queued, written)
     ]
     steps = pl.concat(parts).sort("row")
     return issued, request_files.moved(map(request_files.Step._make, steps.iter_rows()))

@@ -10,8 +10,11 @@ import polars as pl
 
 from tracefast.analysis.files.page_cache import ADD, AHEAD, FAULT, LOOKUP
 
-# Kernel threads and fsync say with these which inode they have written, and how many pages.
+# Kernel threads say with these which inode they write, and how many pages they have written.
+WRITING: Final = "writeback_single_inode_start"
 WRITTEN: Final = "writeback_single_inode"
+# What a task asks the block layer for. Others may make the request from it, later.
+QUEUED: Final = "block_bio_queue"
 # A step of a task after which the pages it added so far belong to no later request.
 CALL: Final = "call"
 _ENDS: Final = frozenset((CALL, LOOKUP, FAULT, *AHEAD))
@@ -65,6 +68,8 @@ def moved(steps: Iterable[Step]) -> pl.DataFrame:
     added just before, if there are as many bytes of both. Where they differ, as for files with
     holes, only the file is known, if it is one. From then on the log shows where the pages are on
     the device, which names the file of other requests for the same sectors, whoever makes them.
+    What write-back of an inode queues is of that inode, if it is as much as write-back says that it
+    has written: there may also be blocks of the file system (``jbd2_log_do_checkpoint``).
     Where a task requested nothing for pages that it was to read, a later read of just their size
     by a kernel thread is taken for theirs.
 
@@ -102,6 +107,8 @@ class _Task:
     """What a task has added or written since its requests were last accounted for."""
 
     ahead: bool = False
+    writing: bool = False
+    queued: list[Step] = field(default_factory=list)
     pages: list[Step] = field(default_factory=list)
     requests: list[Step] = field(default_factory=list)
     written: list[Step] = field(default_factory=list)
@@ -114,7 +121,8 @@ class _Extent(NamedTuple):
     first: int
     end: int
     file: File
-    start: int
+    start: int | None
+    """None where only the file is known."""
 
 
 class _Finder:
@@ -133,11 +141,13 @@ class _Finder:
             if task.requests:
                 self._settle_reads(task)
             task.pages.append(step)
+        elif step.name == WRITING:
+            task.writing = True
+        elif step.name == QUEUED:
+            if task.writing and step.op == "write" and not step.meta:
+                task.queued.append(step)
         elif step.name == WRITTEN:
-            if not step.size:
-                return
-            task.written.append(step)
-            self._settle_equal(task)
+            self._written(step, task)
         elif step.name in _ENDS:
             self._settle_reads(task)
             task.ahead = step.name in AHEAD
@@ -149,6 +159,19 @@ class _Finder:
             task.requests.append(step)
         else:
             task.writes.append(step)
+            self._settle_equal(task)
+
+    def _written(self, step: Step, task: _Task) -> None:
+        """Account for what write-back of an inode has written."""
+        queued = task.queued
+        task.writing, task.queued = False, []
+        if not step.size:
+            return
+        if sum(one.size for one in queued) == step.size:
+            for one in queued:
+                self._learn(one, [Moved(one.row, step.dev, step.ino, None, one.size)])
+        else:
+            task.written.append(step)
             self._settle_equal(task)
 
     def finish(self) -> None:
@@ -230,7 +253,7 @@ class _Finder:
         sector = request.start
         for part in parts:
             end = sector + part.bytes // _SECTOR_BYTES
-            if part.start is not None and part.file_dev is not None and part.ino is not None:
+            if part.file_dev is not None and part.ino is not None:
                 _replace(known, _Extent(sector, end, (part.file_dev, part.ino), part.start))
             sector = end
 
@@ -260,7 +283,7 @@ class _Finder:
             first, last = max(sector, extent.first), min(end, extent.end)
             if first < last:
                 dev, ino = extent.file
-                start = extent.start + (first - extent.first) * _SECTOR_BYTES
+                start = _at(extent, first)
                 size = (last - first) * _SECTOR_BYTES
                 unknown -= size
                 yield Moved(request.row, dev, ino, start, size)
@@ -294,13 +317,18 @@ def _replace(known: list[_Extent], new: _Extent) -> None:
         if old.first < new.first:
             left.append(old._replace(end=new.first))
         if old.end > new.end:
-            offset = (new.end - old.first) * _SECTOR_BYTES
-            left.append(_Extent(new.end, old.end, old.file, old.start + offset))
+            left.append(_Extent(new.end, old.end, old.file, _at(old, new.end)))
         last += 1
     known[place:last] = sorted([*left, new])
 
 
 def _continues(before: _Extent, new: _Extent) -> bool:
-    """Say whether an extent holds the same bytes of the same file as another one that is in it."""
-    offset = (new.first - before.first) * _SECTOR_BYTES
-    return before.file == new.file and before.start + offset == new.start
+    """Say whether an extent shows all that another one shows, which is in it."""
+    return before.file == new.file and new.start in {None, _at(before, new.first)}
+
+
+def _at(extent: _Extent, sector: int) -> int | None:
+    """Give the byte of the file that is at a sector."""
+    if extent.start is None:
+        return None
+    return extent.start + (sector - extent.first) * _SECTOR_BYTES
