@@ -29,7 +29,7 @@ class BothRun:
     pids
         Processes to attach to.
     keep_log
-        A file that gets the log of strace, too.
+        A file that gets the log of strace, too; that of the kernel gets the suffix ``.ftrace``.
     say
         Called with what happens while the program runs.
 
@@ -58,7 +58,8 @@ class BothRun:
             child.program(command[0])
         self._say = say
         self.joined: JoinReport | None = None
-        self._trace = KernelTrace(say)
+        kernel_log = None if keep_log is None else str(Path(keep_log).with_suffix(".ftrace"))
+        self._trace = KernelTrace(say, kernel_log)
         with self._trace.closed_on_error():
             self._command = child.start_stopped(command) if command else 0
             attached = [self._command] if command else list(pids)

@@ -27,6 +27,8 @@ class KernelTrace:
     ----------
     say
         Called with what happens meanwhile.
+    keep_log
+        A file that gets the text, too.
 
     Attributes
     ----------
@@ -37,10 +39,13 @@ class KernelTrace:
     ------
     Error
         There is no tracefs.
+    OSError
+        The text that is to be kept cannot be written.
     """
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, keep_log: str | None = None) -> None:
         self._say = say
+        self._log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
         self.ended = Event()
         self._instances = Instances()
         self._read, self._write = os.pipe()
@@ -106,6 +111,9 @@ class KernelTrace:
                 lost = max(lost, self._instances.lost())
                 select.select(pipes.descriptors, [], [], 0 if ending else _PATIENCE_S)
                 for text in pipes.read():
+                    if self._log is not None:
+                        with suppress(OSError):  # A full disk: the events are more important.
+                            self._log.write(text)
                     child.write_all(self._write, text)
                 if ending:
                     break
@@ -114,6 +122,8 @@ class KernelTrace:
         finally:
             pipes.close()
             os.close(self._write)
+            if self._log is not None:
+                self._log.close()
         if lost:
             self._say(f"{lost} records were lost: the trace came faster than it could be read")
 
@@ -127,6 +137,8 @@ class KernelRun:
         The program and its arguments; empty to trace what runs.
     pids
         Processes to trace, with their future children.
+    keep_log
+        A file that gets the text, too.
     say
         Called with what happens while the program runs.
 
@@ -134,10 +146,17 @@ class KernelRun:
     ------
     Error
         There is no tracefs, or no such program or process.
+    OSError
+        The text that is to be kept cannot be written.
     """
 
     def __init__(
-        self, command: Sequence[str], pids: Sequence[int] = (), *, say: Say = lambda _: None
+        self,
+        command: Sequence[str],
+        pids: Sequence[int] = (),
+        *,
+        keep_log: str | None = None,
+        say: Say = lambda _: None,
     ) -> None:
         if command:
             child.program(command[0])
@@ -146,7 +165,7 @@ class KernelRun:
                 raise error_with_hint(f"-p {pid}: no such process", "ps -e lists processes")
         self._say, self._pids = say, list(pids)
         self._code = self._asked = 0
-        self._trace = KernelTrace(say)
+        self._trace = KernelTrace(say, keep_log)
         with self._trace.closed_on_error():
             self._command = child.start_stopped(command) if command else 0
 

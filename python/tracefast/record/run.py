@@ -78,7 +78,8 @@ def record(
         Record with strace and with the kernel, and join what both show, as
         :func:`tracefast.join` does. The output is Parquet; it needs root.
     keep_log
-        A file for the text of strace, too.
+        A file for the text of the tracer, too. With `both` it is for strace's, and the kernel's is
+        beside it, with the suffix ``.ftrace``.
     clobber
         Replace an output that exists.
     progress
@@ -116,15 +117,17 @@ def record(
         raise ValueError("record needs a command, or processes to attach to, and not both")
     _check_output(target, clobber=clobber)
     log = None if keep_log is None else path_text("keep_log", keep_log)
-    if (kernel and (both or log)) or ((kernel or both) and only):
-        raise ValueError("only and keep_log are for strace; both takes keep_log alone")
+    if (kernel and both) or ((kernel or both) and only):
+        raise ValueError("kernel, both and only exclude each other")
+    if both and log is not None and Path(log).suffix == ".ftrace":
+        raise ValueError(f"{log}: this is the name of the kernel's text; use .strace")
     if both and sink_of(target) != "parquet":
         raise ValueError(f"{target}: joined events are Parquet; name it FILE.parquet")
     counters = _core.Progress() if progress is None else progress
     run: KernelRun | BothRun | StraceRun
     with child.signals_held():
         if kernel:
-            run = KernelRun(command, pids, say=say)
+            run = KernelRun(command, pids, keep_log=log, say=say)
         elif both:
             run = BothRun(command, pids, keep_log=log, say=say)
         else:

@@ -31,6 +31,8 @@ _DEVICES: Final = (
     "writeback/writeback_single_inode_start",
     "writeback/writeback_single_inode",
 )
+# Only where such a file system is mounted.
+_FILE_SYSTEMS: Final = ("ext4/ext4_writepages", "ext4/ext4_writepages_result")
 # What the tables need. Not every kernel has all of them.
 EVENTS: Final = (
     "syscalls",
@@ -99,11 +101,11 @@ class Instances:
             _write(folder, "trace_clock", clock)
         for option in _OPTIONS:
             _write(folder, f"options/{option}", "1")
-        for event in events:
+        for event in (*events, *_FILE_SYSTEMS):
             enable = f"events/{event}/enable"
             if (folder / enable).exists():
                 _write(folder, enable, "1")
-            elif event not in self.missing:
+            elif event not in (*self.missing, *_FILE_SYSTEMS):
                 self.missing.append(event)
         if "syscalls" in events and "syscalls" in self.missing:
             _write(folder, "events/raw_syscalls/enable", "1")

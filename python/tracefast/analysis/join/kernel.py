@@ -22,10 +22,9 @@ _SWITCH: Final = "sched_switch"
 # Kernels print the first since 4.3; both say that a task may run again.
 _WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 PLACE: Final = "place"
-_WRITE_BACK: Final = (request_files.WRITING, request_files.WRITTEN)
 _NAMES: Final = (
     *(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK),
-    *(*_WRITE_BACK, request_files.QUEUED),
+    *(*request_files.WRITE_BACK, request_files.QUEUED),
 )
 _RECORD: Final[Dtypes] = {
     PLACE: pl.UInt32,
@@ -41,6 +40,7 @@ _FIELDS: Final[Dtypes] = {
     **REQUEST_FIELDS,
     "bdi": pl.String,
     "wrote": pl.Int64,
+    "pages_written": pl.Int64,
     "prev_pid": pl.Int32,
     "next_pid": pl.Int32,
     "prev_state": pl.String,
@@ -236,9 +236,10 @@ def requests_with_files(
         "row", "tid", "name", "dev", null.cast(pl.UInt64).alias("ino"),
         pl.col("sector").alias("start"), "size", "op", "meta",
     )  # fmt: skip
-    written = log.filter(pl.col("name").is_in(_WRITE_BACK)).select(
-        "row", "tid", "name", pl.col("bdi").alias("dev"), "ino", pl.lit(0, pl.Int64).alias("start"),
-        (pl.col("wrote") * page_bytes).alias("size"),
+    written = log.filter(pl.col("name").is_in(request_files.WRITE_BACK)).select(
+        "row", "tid", "name", pl.coalesce("bdi", pl.col("dev").cast(pl.String)).alias("dev"), "ino",
+        pl.lit(0, pl.Int64).alias("start"),
+        (pl.coalesce("wrote", "pages_written", 0) * page_bytes).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
     parts = [

@@ -10,9 +10,13 @@ import polars as pl
 
 from tracefast.analysis.files.page_cache import ADD, AHEAD, FAULT, LOOKUP
 
-# Kernel threads say with these which inode they write, and how many pages they have written.
-WRITING: Final = "writeback_single_inode_start"
+# Who writes pages of an inode says so with these, and how many were written: the first two only of
+# kernel threads, the others also of fsync, and of a close of a file that was truncated.
 WRITTEN: Final = "writeback_single_inode"
+_OF_EXT4: Final = "ext4_writepages_result"
+_OF_INODE: Final = "writeback_single_inode_start"
+_WRITING: Final = (_OF_INODE, "ext4_writepages")
+WRITE_BACK: Final = (*_WRITING, WRITTEN, _OF_EXT4)
 # What a task asks the block layer for. Others may make the request from it, later.
 QUEUED: Final = "block_bio_queue"
 # A step of a task after which the pages it added so far belong to no later request.
@@ -109,6 +113,8 @@ class _Task:
     ahead: bool = False
     writing: bool = False
     queued: list[Step] = field(default_factory=list)
+    named: int = 0
+    """Bytes that write-back has queued, and whose file is known."""
     pages: list[Step] = field(default_factory=list)
     requests: list[Step] = field(default_factory=list)
     written: list[Step] = field(default_factory=list)
@@ -141,12 +147,13 @@ class _Finder:
             if task.requests:
                 self._settle_reads(task)
             task.pages.append(step)
-        elif step.name == WRITING:
-            task.writing = True
+        elif step.name in _WRITING:
+            task.writing, task.queued = True, []
+            task.named = 0 if step.name == _OF_INODE else task.named
         elif step.name == QUEUED:
             if task.writing and step.op == "write" and not step.meta:
                 task.queued.append(step)
-        elif step.name == WRITTEN:
+        elif step.name in {WRITTEN, _OF_EXT4}:
             self._written(step, task)
         elif step.name in _ENDS:
             self._settle_reads(task)
@@ -163,14 +170,14 @@ class _Finder:
 
     def _written(self, step: Step, task: _Task) -> None:
         """Account for what write-back of an inode has written."""
-        queued = task.queued
-        task.writing, task.queued = False, []
-        if not step.size:
-            return
-        if sum(one.size for one in queued) == step.size:
+        queued, task.queued, task.writing = task.queued, [], False
+        named = step.size > 0 and sum(one.size for one in queued) == step.size
+        if named:
+            task.named += step.size
             for one in queued:
                 self._learn(one, [Moved(one.row, step.dev, step.ino, None, one.size)])
-        else:
+        # With ext4's own events the kernel's are around them.
+        if step.name == WRITTEN and step.size > task.named:
             task.written.append(step)
             self._settle_equal(task)
 

@@ -76,7 +76,11 @@ def record(
     ] = False,
     keep_log: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Keep the text of strace, too.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Keep the text of the tracer, too; with --both also FILE.ftrace.",
+            show_default=False,
+        ),
     ] = None,
     no_clobber: options.ClobberOption = False,
     quiet: options.QuietOption = False,
@@ -106,15 +110,14 @@ def record(
             "neither a command nor a process is given" if not pid else "-p and a command",
             "give -- COMMAND, or -p PID",
         )
-    if kernel and (only or keep_log or both):
-        raise CommandError(
-            "--kernel: takes neither --only nor --keep-log, which are for strace, nor --both",
-            "leave them out",
-        )
-    if both and only:
-        raise CommandError("--both: takes no --only: all calls are matched", "leave it out")
+    if kernel and both:
+        raise CommandError("--kernel and --both", "--both records with the kernel, too")
+    if only and (kernel or both):
+        raise CommandError("--only: is for strace alone", "leave it out")
     if both and sink_of(output) != "parquet":
         raise CommandError(f"{output}: joined events are Parquet", "name it FILE.parquet")
+    if both and keep_log is not None and keep_log.endswith(".ftrace"):
+        raise CommandError(f"{keep_log}: is the name of the kernel's text", "name it FILE.strace")
     progress = Progress()
     with _progress_line(progress, disabled=quiet):
         made = run(
