@@ -19,6 +19,7 @@ _WRITING: Final = (_OF_INODE, "ext4_writepages")
 WRITE_BACK: Final = (*_WRITING, WRITTEN, _OF_EXT4)
 # What a task asks the block layer for. Others may make the request from it, later.
 QUEUED: Final = "block_bio_queue"
+_OF_WRITE_BACK: Final = (*WRITE_BACK, QUEUED)
 # A step of a task after which the pages it added so far belong to no later request.
 CALL: Final = "call"
 _ENDS: Final = frozenset((CALL, LOOKUP, FAULT, *AHEAD))
@@ -147,14 +148,8 @@ class _Finder:
             if task.requests:
                 self._settle_reads(task)
             task.pages.append(step)
-        elif step.name in _WRITING:
-            task.writing, task.queued = True, []
-            task.named = 0 if step.name == _OF_INODE else task.named
-        elif step.name == QUEUED:
-            if task.writing and step.op == "write" and not step.meta:
-                task.queued.append(step)
-        elif step.name in {WRITTEN, _OF_EXT4}:
-            self._written(step, task)
+        elif step.name in _OF_WRITE_BACK:
+            self._write_back(step, task)
         elif step.name in _ENDS:
             self._settle_reads(task)
             task.ahead = step.name in AHEAD
@@ -167,6 +162,15 @@ class _Finder:
         else:
             task.writes.append(step)
             self._settle_equal(task)
+
+    def _write_back(self, step: Step, task: _Task) -> None:
+        if step.name in _WRITING:
+            task.writing, task.queued = True, []
+            task.named = 0 if step.name == _OF_INODE else task.named
+        elif step.name != QUEUED:
+            self._written(step, task)
+        elif task.writing and step.op == "write" and not step.meta:
+            task.queued.append(step)
 
     def _written(self, step: Step, task: _Task) -> None:
         """Account for what write-back of an inode has written."""
