@@ -6,6 +6,7 @@ import polars as pl
 
 from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.kernel_times import has_columns
 
 # What a row of the table is about, besides its log.
 _KEYS: Final = {None: ["file"], "process": ["pid", "file"], "open": ["ofd"]}
@@ -33,10 +34,7 @@ def with_device_reads(table: pl.LazyFrame, events: Events, by: str | None) -> pl
         With `cached_reads`, which asked for no page that was missing and for which no device moved
         anything; `cold_reads`, the other ones; `disk_read_bytes`, what devices moved for both.
     """
-    if by not in _KEYS or not isinstance(events, pl.LazyFrame | pl.DataFrame):
-        return table
-    have = events.lazy().collect_schema()
-    if any(name not in have for name in _NEEDED):
+    if by not in _KEYS or not has_columns(events, _NEEDED):
         return table
     key = ["source", *_KEYS[by]]
     rows = rows_of(events, [*key, "kind", "name", "bytes", *_NEEDED], "tracefast.files")
