@@ -21,6 +21,8 @@ from tracefast.analysis.requests.records import (
 _SWITCH: Final = "sched_switch"
 # Kernels print the first since 4.3; both say that a task may run again.
 _WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
+# A tracing stop: sched_switch in include/trace/events/sched.h.
+_TRACED: Final = "t"
 PLACE: Final = "place"
 _NAMES: Final = (
     *(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK),
@@ -82,13 +84,15 @@ def in_calls(events: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
-    """Give the time that each call was off the CPU, and ready but not running.
+    """Give the time that each call was off the CPU, ready but not running, and stopped for strace.
 
     Returns
     -------
     polars.DataFrame
-        `call`, `off_cpu_ns`, `run_delay_ns` of the calls in which the task was switched away; the
-        second is null where the log has no wake-up.
+        `call`, `off_cpu_ns`, `run_delay_ns`, `stopped_ns` of the calls in which the task was
+        switched away; the second is null where the log has no wake-up. What creates a task or
+        executes a program stops inside of the call for the tracer (``PTRACE_EVENT_FORK`` in
+        ptrace(2)): this is in the third, and not in the others.
     """
     switch = log.filter(pl.col("name") == _SWITCH)
     wake = log.filter(pl.col("name").is_in(_WAKE))
@@ -125,13 +129,22 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
             )
         )
     )
-    held = in_calls(away.with_columns(off.alias("off"), ready.alias("ready")), calls)
+    stopped = pl.col("prev_state").str.starts_with(_TRACED)
+    times = {"off_cpu_ns": (off, ~stopped), "run_delay_ns": (ready, ~stopped)}
+    times["stopped_ns"] = (off, stopped)
+    held = in_calls(
+        away.with_columns(
+            pl.when(counted).then(time).otherwise(0).alias(name)
+            for name, (time, counted) in times.items()
+        ),
+        calls,
+    )
     return (
         held.drop_nulls("call")
         .group_by("call")
         .agg(
-            pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(column)
-            for name, column in (("off", "off_cpu_ns"), ("ready", "run_delay_ns"))
+            pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
+            for name in times
         )
     )
 

@@ -137,10 +137,6 @@ def _paired(
             ),
             on="frow",
         )
-        .with_columns(
-            # Both clocks are rounded.
-            (pl.col("dur") - pl.col("kernel_ns")).clip(0).alias("tracer_ns")
-        )
     )
 
 
@@ -169,7 +165,7 @@ def _values(
     }
     table = paired
     parts = (
-        (cpu_times(log, calls), ("off_cpu_ns", "run_delay_ns")),
+        (cpu_times(log, calls), ("off_cpu_ns", "run_delay_ns", "stopped_ns")),
         (page_counts(log, calls, page), ("cached_pages", "missed_pages", "readahead_bytes")),
         (disk_counts(log, calls, issued, moved), ("disk_requests", "disk_bytes", "disk_ns")),
     )
@@ -182,7 +178,12 @@ def _values(
         )
         table = table.drop("found")
     table = table.with_columns(
-        (pl.col("kernel_ns") - pl.col("off_cpu_ns")).alias("cpu_ns")
+        (pl.col("kernel_ns") - pl.col("stopped_ns").fill_null(0)).alias("kernel_ns")
+    )
+    table = table.with_columns(
+        # Both clocks are rounded.
+        (pl.col("dur") - pl.col("kernel_ns")).clip(0).alias("tracer_ns"),
+        (pl.col("kernel_ns") - pl.col("off_cpu_ns")).alias("cpu_ns"),
     ).with_columns(pl.when(shown).then(name).alias(name) for name, shown in known.items())
     table = _without_lost(table, ftrace, log, list(known))
     return (
