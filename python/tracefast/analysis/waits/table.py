@@ -280,7 +280,9 @@ def stuck(events: Events) -> pl.LazyFrame:
     >>> tf.stuck(tf.scan(log)).select("tid", "verdict", "proof", "because_line").collect().rows()
     [(7, 'deadlock', 'own-pipe', 4)]
     """
-    return stuck_rows(waits_in_detail(events, question="tracefast.stuck")).select(pl.exclude(DETAILS))
+    return stuck_rows(waits_in_detail(events, question="tracefast.stuck")).select(
+        pl.exclude(DETAILS)
+    )
 
 
 def stuck_rows(waits: pl.LazyFrame) -> pl.LazyFrame:
