@@ -7,6 +7,7 @@ import polars as pl
 from tracefast._polars.given_events import Events
 from tracefast.analysis.kernel_times import calls_of, has_columns, with_times_of_calls
 
+SCHEMA: Final = pl.Schema({"call_kernel_ns": pl.Int64, "exec_kernel_ns": pl.Int64})
 _EXECS: Final = ("execve", "execveat")
 _TRACER: Final = ("tracer_low_ns", "tracer_high_ns")
 

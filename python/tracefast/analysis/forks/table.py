@@ -98,6 +98,10 @@ def forks(events: Events) -> pl.LazyFrame:
         `tracer_low_ns`, `tracer_high_ns` : Int64
             Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`; null
             for ftrace, which does not stop tasks.
+        `call_kernel_ns`, `exec_kernel_ns` : Int64
+            Time that the kernel spent in the call, and in the execve that succeeded: `call_ns` and
+            `exec_ns` without strace. Only of joined events; null for calls that the kernel
+            restarted.
 
     Raises
     ------

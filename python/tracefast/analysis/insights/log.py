@@ -149,7 +149,7 @@ class Log:
         """What the tracer may take for each call; of joined events, what it did on average."""
         times = self.kernel_times
         if not times.is_empty():
-            return int(times["tracer_ns"].sum() / times["calls"].sum())
+            return int(times["tracer_ns"].sum()) // max(int(times["calls"].sum()), 1)
         return STOP_NS if self.from_strace else 0
 
     @cached_property

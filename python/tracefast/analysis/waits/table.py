@@ -22,6 +22,7 @@ SCHEMA: Final = pl.Schema(
     }
 )
 # Of joined events: columns of the table, and of the events.
+JOINED: Final = pl.Schema({"off_cpu_ns": pl.Int64})
 _JOINED: Final = {"off_cpu_ns": "off_cpu_ns", "ready_ns": "run_delay_ns"}
 # Verdicts on those who do not go on, the surest first.
 STUCK: Final = ("deadlock", "likely-deadlock", "stalled")
@@ -97,7 +98,8 @@ def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:
             with a `verdict`, to the moment of the verdict; if it is the last of a series that timed
             out again and again, from the first of them.
         `run_delay_ns` : Int64
-            From the wake-up until the task ran again (ftrace with events of the scheduler).
+            From the wake-up until the task ran again (ftrace with events of the scheduler, and
+            joined events).
         `task` : UInt32
             Identity of the thread that waited.
         `pid`, `tid` : Int32
@@ -150,6 +152,9 @@ def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:
         `because_line` : UInt64
             The line that explains it: the fork while another thread used the lock, the death of the
             child, the fork that copied the other end of the pipe.
+        `off_cpu_ns` : Int64
+            Part of `dur_ns` in which the thread was off the processor. The rest is work of the
+            kernel, and of strace. Only of joined events.
 
     Raises
     ------
@@ -203,7 +208,8 @@ def stuck(events: Events) -> pl.LazyFrame:
             with a `verdict`, to the moment of the verdict; if it is the last of a series that timed
             out again and again, from the first of them.
         `run_delay_ns` : Int64
-            From the wake-up until the task ran again (ftrace with events of the scheduler).
+            From the wake-up until the task ran again (ftrace with events of the scheduler, and
+            joined events).
         `task` : UInt32
             Identity of the thread that waited.
         `pid`, `tid` : Int32
@@ -256,6 +262,9 @@ def stuck(events: Events) -> pl.LazyFrame:
         `because_line` : UInt64
             The line that explains it: the fork while another thread used the lock, the death of the
             child, the fork that copied the other end of the pipe.
+        `off_cpu_ns` : Int64
+            Part of `dur_ns` in which the thread was off the processor. The rest is work of the
+            kernel, and of strace. Only of joined events.
 
     Raises
     ------

@@ -18,10 +18,10 @@ from tracefast.cli.messages.stderr import print_warning
 from tracefast.cli.output.form import Format
 from tracefast.cli.text.units import count, size
 from tracefast.outputs import sink_of
-from tracefast.record.options import Only
+from tracefast.recording.options import Only
 
 if TYPE_CHECKING:
-    from tracefast.record.run import Recording
+    from tracefast.recording.run import Recording
 
 _INTERVAL_S = 0.5
 
@@ -99,7 +99,7 @@ def record(
       sudo tracefast record --kernel -o app.parquet -- ./app
       tracefast record -o app.parquet --keep-log app.strace -- ./app
     """
-    from tracefast.record.run import record as run
+    from tracefast.recording.run import record as run
 
     if output is None:
         raise CommandError("no output is given", "give -o FILE.parquet")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from tracefast import _core
 from tracefast.outputs import move_to, temporary_folder
-from tracefast.record import child
-from tracefast.record.kernel import KernelTrace
-from tracefast.record.strace import STILL_RUNS, Say, StraceRun
+from tracefast.recording import child
+from tracefast.recording.kernel import KernelTrace
+from tracefast.recording.strace import STILL_RUNS, Say, StraceRun, find_strace
 
 if TYPE_CHECKING:
     from tracefast.analysis.join.report import JoinReport
@@ -54,8 +54,11 @@ class BothRun:
         keep_log: str | None = None,
         say: Say = lambda _: None,
     ) -> None:
+        find_strace()
         if command:
             child.program(command[0])
+        for pid in pids:
+            child.check_attachable(pid)
         self._say = say
         self.joined: JoinReport | None = None
         kernel_log = None if keep_log is None else str(Path(keep_log).with_suffix(".ftrace"))

@@ -14,9 +14,9 @@ from typing import BinaryIO, Final
 
 from tracefast import _core
 from tracefast.error_hints import error_with_hint
-from tracefast.record import child
-from tracefast.record.events import write_events
-from tracefast.record.options import Only, strace_options, strace_version
+from tracefast.recording import child
+from tracefast.recording.events import write_events
+from tracefast.recording.options import Only, strace_options, strace_version
 
 Say = Callable[[str], None]
 
@@ -26,6 +26,22 @@ _CHUNK: Final = 1 << 16
 _PATIENCE_S: Final = 0.2
 # The exit code where a signal ended the recording, but not the command.
 STILL_RUNS: Final = 128 + signal.SIGINT
+
+
+def find_strace() -> str:
+    """Find strace.
+
+    Raises
+    ------
+    Error
+        It is missing.
+    """
+    try:
+        return child.program("strace")
+    except _core.Error as error:
+        raise error_with_hint(
+            "strace: not found", "install it: apt install strace, dnf install strace"
+        ) from error
 
 
 class StraceRun:
@@ -69,12 +85,7 @@ class StraceRun:
         keep_log: str | None = None,
         say: Say = lambda _: None,
     ) -> None:
-        try:
-            strace = child.program("strace")
-        except _core.Error as error:
-            raise error_with_hint(
-                "strace: not found", "install it: apt install strace, dnf install strace"
-            ) from error
+        strace = find_strace()
         if command:
             child.program(command[0])
         for pid in pids:

@@ -18,6 +18,8 @@ from tracefast.error_hints import error_with_hint
 _DEFAULT: Final = (signal.SIGPIPE, signal.SIGXFSZ)
 # What a terminal sends to all processes in the foreground.
 _OF_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
+# Which processes may be traced: Documentation/admin-guide/LSM/Yama.rst.
+_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 _PASSED_ON: Final = (*_OF_TERMINAL, signal.SIGTERM, signal.SIGHUP)
 # Stops before it becomes the program, so that this is traced from its first call.
 _STOPPED: Final = 'kill -STOP $$; exec "$@"'
@@ -213,12 +215,11 @@ def check_attachable(pid: int) -> None:
 def not_traced(code: int) -> Error:
     """Make the error for a run of which strace has written nothing, by what forbids to trace."""
     what = f"strace has recorded nothing, and ended with exit code {code}"
-    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
     with suppress(OSError, ValueError):
-        if int(scope.read_text()) > 0 and os.geteuid() != 0:
+        if int(_SCOPE.read_text()) > 0 and os.geteuid() != 0:
             return error_with_hint(
-                f"{what}: {scope} forbids to trace other processes",
-                f"run it as root, or allow it: echo 0 | sudo tee {scope}",
+                f"{what}: {_SCOPE} forbids to trace other processes",
+                f"run it as root, or allow it: echo 0 | sudo tee {_SCOPE}",
             )
     return error_with_hint(
         what,

@@ -12,11 +12,11 @@ from tracefast.analysis.join.report import JoinReport
 from tracefast.arguments import check_choice, path_text
 from tracefast.inputs.sources import Source
 from tracefast.outputs import exists, sink_of
-from tracefast.record import child
-from tracefast.record.both import BothRun
-from tracefast.record.kernel import KernelRun
-from tracefast.record.options import Only
-from tracefast.record.strace import Say, StraceRun
+from tracefast.recording import child
+from tracefast.recording.both import BothRun
+from tracefast.recording.kernel import KernelRun
+from tracefast.recording.options import Only
+from tracefast.recording.strace import Say, StraceRun
 
 
 @dataclass(frozen=True)

@@ -171,13 +171,15 @@ def _root() -> tuple[Path, bool]:
         if kind == "tracefs":
             return Path(place.encode().decode("unicode_escape")), False
     mount = ["mount", "-t", "tracefs", "nodev", str(_USUAL)]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode != 0:
+    try:
+        subprocess.run(mount, capture_output=True, text=True, check=True)  # noqa: S603
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", None) or str(error)
         raise error_with_hint(
-            f"tracefs: not mounted, and cannot be: {done.stderr.partition(chr(10))[0]}",
+            f"tracefs: not mounted, and cannot be: {said.partition(chr(10))[0]}",
             "recording with the kernel needs root, and a kernel with CONFIG_FTRACE; without them, "
-            "leave out --kernel",
-        )
+            "leave out --kernel or --both",
+        ) from error
     return _USUAL, True
 
 

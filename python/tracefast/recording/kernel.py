@@ -11,11 +11,11 @@ from typing import Final
 
 from tracefast import _core
 from tracefast.error_hints import error_with_hint
-from tracefast.record import child
-from tracefast.record.events import write_events
-from tracefast.record.strace import Say
-from tracefast.record.trace_pipe import TracePipes
-from tracefast.record.tracefs import Instances
+from tracefast.recording import child
+from tracefast.recording.events import write_events
+from tracefast.recording.strace import Say
+from tracefast.recording.trace_pipe import TracePipes
+from tracefast.recording.tracefs import Instances
 
 _PATIENCE_S: Final = 0.1
 
