@@ -201,7 +201,7 @@ class Log:
         if not times.is_empty():
             own = times.filter(pl.col("name").is_in(list(names)))
             kernel = int(
-                total_ns * apart * int(own["kernel_ns"].sum()) / max(own["dur_ns"].sum(), 1)
+                total_ns * apart * int(own["kernel_ns"].sum()) / max(int(own["dur_ns"].sum()), 1)
             )
             return Range(kernel, kernel)
         low = max(total_ns - calls * self.stop_ns, 0)
