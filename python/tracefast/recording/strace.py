@@ -5,9 +5,10 @@ import os
 import select
 import signal
 import termios
+import time
 from array import array
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import BinaryIO, Final
@@ -22,7 +23,9 @@ Say = Callable[[str], None]
 
 # Bytes of the pipe: what strace may write ahead.
 _PIPE: Final = 1 << 20
-_CHUNK: Final = 1 << 16
+# So many bytes are worth to be woken for; of fewer, wait for more.
+_FEW: Final = 1 << 14
+_TOGETHER_S: Final = 0.003
 _PATIENCE_S: Final = 0.2
 # The exit code where a signal ended the recording, but not the command.
 STILL_RUNS: Final = 128 + signal.SIGINT
@@ -101,16 +104,14 @@ class StraceRun:
         self._cut = False
         self.gone = Event()
         self._read, write = os.pipe()
-        with suppress(OSError):  # It is only faster.
-            fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE)
+        _enlarge(write)
         # strace opens the pipe of this process: the program inherits no descriptor of it.
         output = f"/proc/{os.getpid()}/fd/{write}"
         program = ["--", *command] if command else []
         words = [strace, *options, "-o", output, *program]
         self._pid = child.start(words, ends_with_parent=True)
         Thread(target=self._wait, args=(write,), name="tracefast-strace", daemon=True).start()
-        if log is not None:
-            self._read = _copied(self._read, log)
+        self._read = _copied(self._read, log)
 
     def _wait(self, write: int) -> None:
         """Wait for strace, and then end the log."""
@@ -195,33 +196,22 @@ class StraceRun:
         except Exception as error:
             if not self.gone.is_set():
                 self._say(f"{error}: the command goes on, and is not recorded")
-            self._drop()
             raise
         finally:
             os.close(self._read)
-        self.gone.wait()
+            self.gone.wait()
         if self._cut:
             return report, _code_in(output)
         return report, self._code
 
     def _await_text(self) -> None:
         """Wait for the first text; without any, nothing is written."""
-        while not select.select([self._read], [], [], _PATIENCE_S / 4)[0]:
-            if self.gone.is_set() and not select.select([self._read], [], [], 0)[0]:
-                raise child.not_traced(self._code)
+        select.select([self._read], [], [])
         # At the end of the log, a pipe is readable, too.
         if _is_empty(self._read):
             self.gone.wait()
             raise child.not_traced(self._code)
         self._begun.set()
-
-    def _drop(self) -> None:
-        """Read on, so that strace does not wait, nor say for each call that nobody reads it."""
-        os.set_blocking(self._read, False)
-        while not self.gone.is_set():
-            if select.select([self._read], [], [], _PATIENCE_S)[0]:
-                with suppress(BlockingIOError):
-                    os.read(self._read, _CHUNK)
 
 
 def _code_in(output: str) -> int:
@@ -244,19 +234,33 @@ def _is_empty(pipe: int) -> bool:
     return waiting[0] == 0
 
 
-def _copied(pipe: int, log: BinaryIO) -> int:
-    """Copy what comes from a pipe to a file; give another pipe with the same."""
+def _copied(pipe: int, log: BinaryIO | None) -> int:
+    """Copy what comes from strace, to a file as well; give a pipe with the same in larger pieces.
+
+    strace writes line by line. Who waits in a read is woken for each (pipe_write in fs/pipe.c),
+    and takes the processor from the program; so let some come together.
+    """
     read, write = os.pipe()
+    _enlarge(write)
 
     def copy() -> None:
-        with log:
-            while chunk := os.read(pipe, _CHUNK):
-                with suppress(OSError):  # A full disk: the events are more important.
-                    log.write(chunk)
+        with log or nullcontext():
+            while chunk := os.read(pipe, _PIPE):
+                if log is not None:
+                    with suppress(OSError):  # A full disk: the events are more important.
+                        log.write(chunk)
+                # Without a reader, strace would print an error for each line: read on.
                 with suppress(BrokenPipeError):
                     child.write_all(write, chunk)
+                if len(chunk) < _FEW:
+                    time.sleep(_TOGETHER_S)
         os.close(write)
         os.close(pipe)
 
-    Thread(target=copy, name="tracefast-keep-log", daemon=True).start()
+    Thread(target=copy, name="tracefast-copy", daemon=True).start()
     return read
+
+
+def _enlarge(pipe: int) -> None:
+    with suppress(OSError):  # It is only faster.
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
