@@ -25,7 +25,7 @@ _WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 _TRACED: Final = "t"
 PLACE: Final = "place"
 _NAMES: Final = (
-    *(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK),
+    *(*page_cache.EVENTS, *REQUESTS, BLK),
     *(*request_files.WRITE_BACK, request_files.QUEUED),
 )
 _RECORD: Final[Dtypes] = {
@@ -43,6 +43,8 @@ _FIELDS: Final[Dtypes] = {
     "bdi": pl.String,
     "wrote": pl.Int64,
     "pages_written": pl.Int64,
+}
+_SCHEDULED: Final[Dtypes] = {
     "prev_pid": pl.Int32,
     "next_pid": pl.Int32,
     "prev_state": pl.String,
@@ -65,6 +67,20 @@ def kernel_events(events: Events, page_bytes: int, question: str) -> pl.LazyFram
     )
 
 
+def scheduler_events(events: Events, question: str) -> pl.LazyFrame:
+    """Give the events that say which task runs, or may run, in the order of one log.
+
+    There are far more of them than of others, below strace most of all.
+    """
+    placed = rows_of(events, ["kind"], question).with_row_index(PLACE)
+    record = {name: _RECORD[name] for name in (PLACE, "ts", "cpu", "tid", "line")}
+    names = (_SWITCH, *_WAKE)
+    return decoded(placed, names, record=record, fields=_SCHEDULED, question=question).select(
+        pl.col(PLACE).alias("row"), "name", pl.col("ts").dt.epoch("ns").alias("at"), "cpu", "tid",
+        "line", *_SCHEDULED,
+    )  # fmt: skip
+
+
 def in_calls(events: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     """Say in which call each event of a task is: `call` is the row of the call.
 
@@ -83,8 +99,15 @@ def in_calls(events: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
+def cpu_times(scheduled: pl.DataFrame, log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     """Give the time that each call was off the CPU, ready but not running, and stopped for strace.
+
+    Parameters
+    ----------
+    scheduled, log
+        The events of ftrace's log: `scheduler_events` and `kernel_events`.
+    calls
+        Its calls.
 
     Returns
     -------
@@ -94,25 +117,29 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
         executes a program stops inside of the call for the tracer (``PTRACE_EVENT_FORK`` in
         ptrace(2)): this is in the third, and not in the others.
     """
-    switch = log.filter(pl.col("name") == _SWITCH)
-    wake = log.filter(pl.col("name").is_in(_WAKE))
-    steps = pl.concat(
-        [
-            _steps(switch, "prev_pid", "out"),
-            _steps(switch, "next_pid", "in"),
-            # A task makes records only where it runs. Kernels leave out the switch from the idle
-            # task at times, so its next record shows when it ran again at the latest.
-            _steps(log.filter(pl.col("name") != _SWITCH), "tid", "in"),
-            _steps(calls.with_columns(pl.col("exit").alias("at")), "tid", "in"),
-            _steps(wake, "event_pid", "wake"),
-        ]
-    ).sort("tid", "row")
+    switch = scheduled.filter(pl.col("name") == _SWITCH)
+    wake = scheduled.filter(pl.col("name").is_in(_WAKE))
+    out = in_calls(_steps(switch, "prev_pid", "out"), calls).drop_nulls("call")
+    away = calls.filter(pl.col("row").is_in(out["call"].unique().implode()))
+    others = (
+        _steps(switch, "next_pid", "in"),
+        # A task makes records only where it runs. Kernels leave out the switch from the idle
+        # task at times, so its next record shows when it ran again at the latest.
+        _steps(wake, "tid", "in"),
+        _steps(log, "tid", "in"),
+        _steps(wake, "event_pid", "wake"),
+    )
+    ends = _steps(away.with_columns(pl.col("exit").alias("at")), "tid", "in").with_columns(
+        pl.col("row").alias("call")
+    )
+    inside = [in_calls(part, away).drop_nulls("call") for part in others]
+    steps = pl.concat([out, *inside, ends.select(out.columns)]).sort("call", "row")
     what = pl.col("what")
 
     def after(kind: str, value: str) -> pl.Expr:
-        return pl.when(what == kind).then(value).backward_fill().over("tid")
+        return pl.when(what == kind).then(value).backward_fill().over("call")
 
-    away = steps.with_columns(
+    left = steps.with_columns(
         after("in", "at").alias("on_at"),
         after("in", "row").alias("on_row"),
         after("wake", "at").alias("woken_at"),
@@ -132,15 +159,11 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     stopped = pl.col("prev_state").str.starts_with(_TRACED)
     times = {"off_cpu_ns": (off, ~stopped), "run_delay_ns": (ready, ~stopped)}
     times["stopped_ns"] = (off, stopped)
-    held = in_calls(
-        away.with_columns(
+    return (
+        left.with_columns(
             pl.when(counted).then(time).otherwise(0).alias(name)
             for name, (time, counted) in times.items()
-        ),
-        calls,
-    )
-    return (
-        held.drop_nulls("call")
+        )
         .group_by("call")
         .agg(
             pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
