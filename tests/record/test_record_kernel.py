@@ -4,9 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import tracefast as tf
 from support.interrupts import allowed
@@ -83,4 +85,19 @@ def test_lost_records_are_said_and_counted(tmp_path, instances, monkeypatch):
     assert "records were lost: the trace came faster than it could be read" in said[-1]
     assert int(said[-1].split()[0]) > 0
     assert "records lost by the tracer" in made.report.quality
+    assert ours(instances) == []
+
+
+def test_write_back_by_kernel_threads_is_of_the_file(run, tmp_path, instances):
+    """What the program left in the page cache is written by others, and known by its inode."""
+    program = "import os; os.write(1, bytes(2 << 20)); os.sync()"
+    with (tmp_path / "written.bin").open("wb") as file:
+        words = ("record", "-q", "--kernel", "-o", "app.parquet", "--", sys.executable, "-ISEc")
+        assert run(*words, program, stdout=file, capture_output=False).returncode == 0
+        inode = os.fstat(file.fileno()).st_ino
+    table = tf.blocks(tf.scan(tmp_path / "app.parquet"), by="file")
+    writes = table.filter(pl.col("op") == "write").collect()
+    if writes["bytes"].sum() < 2 << 20:
+        pytest.skip("the file system has no block device")
+    assert writes.filter(pl.col("ino") == inode)["bytes"].sum() == 2 << 20
     assert ours(instances) == []
