@@ -13,7 +13,6 @@ import pytest
 
 import tracefast as tf
 from support.interrupts import allowed
-from support.joined_reads import check_reads
 from support.paths import DATA
 from tracefast.recording import tracefs
 
@@ -21,6 +20,7 @@ SH = shutil.which("sh") or "/bin/sh"
 
 sys.path.insert(0, str(DATA / "join"))
 import record_pair  # noqa: E402
+from joined_reads import check_reads  # noqa: E402
 
 
 def record(*arguments: object) -> list[str]:

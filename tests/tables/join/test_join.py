@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracefast as tf
-from support.joined_reads import check_reads
 from tracefast.analysis.files.page_cache import ADD, AHEAD
 from tracefast.analysis.join.kernel import kernel_events
 from tracefast.analysis.join.table import NAMES
@@ -24,6 +23,7 @@ REQUEST = "block_rq_issue"
 
 sys.path.insert(0, str(DATA))
 import record_pair  # noqa: E402
+from joined_reads import check_reads  # noqa: E402
 
 
 def joined(strace: Path, ftrace: Path) -> tuple[pl.DataFrame, tf.JoinReport]:
