@@ -179,6 +179,46 @@ def frame(calls: list[tuple[str, int, int, int, int]], cpu: int | None = None) -
     )
 
 
+def test_clocks_that_differ_for_a_moment() -> None:
+    """Calls keep their order where a processor's clock is off by more than calls take."""
+    names = [("read", n // 4 % 7 if n % 20 else n) for n in range(300)]
+    strace = [(*one, 10**9 + n * 200_000, 40_000, 7) for n, one in enumerate(names)]
+    kernel = [
+        (*one, 5 * 10**8 + n * 200_000 + 20_000 + 150_000 * (n % 50 > 40), 5_000, 7)
+        for n, one in enumerate(names)
+    ]
+    found: list[tf.JoinReport] = []
+    result = tf.join(frame(strace), frame(kernel, cpu=0), report=found.append).collect()
+    assert (found[0].matched, found[0].only_ftrace) == (300, 0)
+    assert result["kernel_ns"].to_list() == [5_000] * 300
+
+
+def test_rules_ask_joined_events() -> None:
+    """Reads that miss the page cache are found by path; times are those of the kernel."""
+    events, _ = joined(STRACE, FTRACE)
+    reads = events.filter(pl.col("name") == "pread64", pl.col("missed_pages") > 0)
+    last = events["line"].max()
+    ten_s, spaced = 10_000, pl.int_range(pl.len()) * 200
+    again = [
+        reads.with_columns(
+            (pl.col("ts") + pl.duration(milliseconds=n * ten_s + spaced)).cast(pl.Datetime("ns")),
+            pl.col("line") + n * last,
+            pl.col("bytes") * 4096,
+            pl.lit(10**8, pl.Int64).alias("dur_ns"),
+            pl.lit(10**7, pl.Int64).alias("kernel_ns"),
+        )
+        for n in range(1, 7)
+    ]
+    many = pl.concat([events, *again])
+    rows = {row["code"]: row for row in tf.insights(many).collect().iter_rows(named=True)}
+    misses = rows["page-cache-misses"]
+    assert misses["object"].endswith("reads.bin")
+    assert "84 of 116 lookups" in misses["evidence"]
+    # Twelve times six reads of 10 ms, not of 100, and those of the program.
+    assert "in 722 ms" in rows["random-reads"]["evidence"]
+    assert "page-cache-misses" not in tf.insights(many.drop(NAMES)).collect()["code"]
+
+
 def test_same_program_twice_is_refused() -> None:
     """Two runs of one program make the same calls, but not at the same times."""
     times = [n * 10**7 + n * n % 97 * 10**5 for n in range(200)]
