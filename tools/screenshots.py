@@ -24,7 +24,7 @@ PICTURES = {
     "syscalls": "tracefast syscalls demo.parquet --top 10",
     "events": "tracefast events demo.ftrace --top 10",
     "blocks": "tracefast blocks reader.ftrace",
-    "disk-reads": "tracefast files both.parquet --match '*/reads.bin'",
+    "joined": "tracefast files both.parquet --match '*/reads.bin'",
 }
 # A page, which Debian's chromium opens.
 REPORT = "report"
