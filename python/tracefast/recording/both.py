@@ -132,7 +132,9 @@ class BothRun:
         from tracefast.analysis.join.write import write_joined
 
         try:
-            self.joined = write_joined(str(strace), str(ftrace), output, clobber=clobber)
+            self.joined = write_joined(
+                str(strace), str(ftrace), output, clobber=clobber, recorded=self._trace.recorded
+            )
         except _core.Error as error:
             self._say(f"{error}: the output has strace's events only")
             move_to(strace, Path(output), clobber=clobber)

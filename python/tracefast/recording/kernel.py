@@ -34,6 +34,8 @@ class KernelTrace:
     ----------
     ended
         To be set when there is nothing more to trace.
+    recorded
+        Names of the events that are recorded.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class KernelTrace:
         self._log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
         self.ended = Event()
         self._instances = Instances()
+        self.recorded = frozenset(self._instances.recorded)
         self._read, self._write = os.pipe()
         for event in self._instances.missing:
             say(f"this kernel has no event {event}: what tables show by it is null")

@@ -65,6 +65,8 @@ class Instances:
         One folder or two.
     missing
         Events that this kernel does not have.
+    recorded
+        Names of those that are recorded.
 
     Raises
     ------
@@ -78,6 +80,7 @@ class Instances:
         own = root / "instances" / f"tracefast-{os.getpid()}-{_started(os.getpid())}"
         self.folders = [own]
         self.missing: list[str] = []
+        self.recorded: set[str] = set()
         self._kb = [_BUFFER_KB, _OTHERS_KB]
         self._lost = [0, 0]
         try:
@@ -105,6 +108,7 @@ class Instances:
             enable = f"events/{event}/enable"
             if (folder / enable).exists():
                 _write(folder, enable, "1")
+                self.recorded |= _names(folder / "events" / event)
             elif event not in (*self.missing, *_FILE_SYSTEMS):
                 self.missing.append(event)
         if "syscalls" in events and "syscalls" in self.missing:
@@ -147,6 +151,11 @@ class Instances:
         if self._mounted:
             unmount = ["umount", str(_USUAL)]
             subprocess.run(unmount, capture_output=True, check=False)  # noqa: S603
+
+
+def _names(event: Path) -> set[str]:
+    """Give the name of an event, or those of all in a group."""
+    return {one.parent.name for one in event.rglob("id")}
 
 
 def _write(folder: Path, name: str, text: str) -> None:

@@ -1,6 +1,6 @@
 """`join`: one row per event of strace, with what the kernel did in each call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 import polars as pl
@@ -33,6 +33,7 @@ def join(
     ftrace_events: Events,
     *,
     page_bytes: int = 4096,
+    recorded: Collection[str] = (),
     report: Callable[[JoinReport], object] | None = None,
 ) -> pl.LazyFrame:
     """Give strace's events with what the kernel did in each system call, from ftrace's log.
@@ -52,6 +53,9 @@ def join(
         ``filemap:*`` and ``readahead:*``, ``block_rq_issue`` and ``block_rq_complete``.
     page_bytes
         Size of a page on the machine of the logs.
+    recorded
+        Names of events that were recorded, as ``mm_filemap_add_to_page_cache``. If the log has none
+        of them, they did not happen; of others nobody can say.
     report
         Called with how well the logs match.
 
@@ -90,7 +94,7 @@ def join(
     log = kernel_events(ftrace_events, page_bytes, "tracefast.join").collect()
     scheduled = scheduler_events(ftrace_events, "tracefast.join").collect()
     paired = _paired(strace, ftrace, pairs, page_bytes)
-    values, missing = _values(paired, ftrace, (log, scheduled), page_bytes)
+    values, missing = _values(paired, ftrace, (log, scheduled), page_bytes, recorded)
     if report is not None:
         threads = ftrace.filter(pl.col("row").is_in(pairs["frow"].implode()))["tid"].unique()
         mine = ftrace.filter(pl.col("tid").is_in(threads.implode())).height
@@ -147,6 +151,7 @@ def _values(
     ftrace: pl.DataFrame,
     events: tuple[pl.DataFrame, pl.DataFrame],
     page: int,
+    recorded: Collection[str],
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Give the columns of matched calls, and those of them that are null everywhere."""
     log, scheduled = events
@@ -154,7 +159,7 @@ def _values(
         paired.select(pl.col("frow").alias("row"), "last"), on="row", how="left"
     ).sort("row")
     issued, moved = requests_with_files(log, calls, page)
-    has = {*log["name"].unique(), *scheduled["name"].unique()}
+    has = {*recorded, *log["name"].unique(), *scheduled["name"].unique()}
     lookups, ahead = page_cache.LOOKUP in has, bool(has.intersection(page_cache.AHEAD))
     added, asked = page_cache.ADD in has, bool(has & {ISSUE, BLK})
     switches = "sched_switch" in has

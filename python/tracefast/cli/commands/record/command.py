@@ -97,6 +97,7 @@ def record(
       tracefast record -o app.parquet --only files -- python train.py
       tracefast record -o server.parquet -p 1234
       sudo tracefast record --kernel -o app.parquet -- ./app
+      sudo tracefast record --both -o app.parquet -- ./app
       tracefast record -o app.parquet --keep-log app.strace -- ./app
     """
     from tracefast.recording.run import record as run
