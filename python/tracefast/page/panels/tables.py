@@ -67,17 +67,9 @@ def files(answers: Answers) -> list[Panel]:
     """List files, and draw how the first ones were read."""
     used, known = answers.used_files, answers.activity
     rows = used.select(
-        "source",
-        "path",
-        "processes",
-        "opens",
-        "reads",
-        "read_bytes",
+        *("source", "path", "processes", "opens", "reads", "read_bytes"),
         access_pattern("read").alias("pattern"),
-        "read_reread_factor",
-        "read_ns",
-        "writes",
-        "write_bytes",
+        *("read_reread_factor", "read_ns", "writes", "write_bytes"),
         *(name for name in _OF_DEVICES if name in used.columns),
     )
     names = {"pattern": "how read", "read_reread_factor": "re-read"}
