@@ -14,6 +14,7 @@ import pytest
 import tracefast as tf
 from support.interrupts import allowed
 from tracefast.recording import child
+from tracefast.recording.strace import StraceRun
 
 SH = shutil.which("sh") or "/bin/sh"
 
@@ -183,3 +184,12 @@ def test_on_a_full_disk_the_command_goes_on(run, full_disk):
     assert "the command goes on, and is not recorded" in made.stderr
     assert "No space left on device\nhint: free some space" in made.stderr
     assert list(full_disk.iterdir()) == []
+
+
+def test_a_second_interrupt_after_the_end_leaves():
+    """The first one may have been meant for the program, which has just ended."""
+    run = StraceRun(["true"])
+    assert run.gone.wait(60)
+    run.receive(signal.SIGINT, sent=True)
+    with pytest.raises(KeyboardInterrupt):
+        run.receive(signal.SIGINT, sent=True)
