@@ -181,6 +181,7 @@ def test_on_a_full_disk_nothing_is_left(run, full_disk, instances):
     made = run("record", "-q", "--both", "-o", full_disk / "b.parquet", *words)
     assert made.returncode == 2
     assert f"error: {full_disk / 'b.parquet'}: No space left on device" in made.stderr
+    assert "tracefast-b" not in made.stderr
     assert (list(full_disk.iterdir()), ours(instances)) == ([], [])
 
 

@@ -212,6 +212,12 @@ def check_attachable(pid: int) -> None:
         )
 
 
+def goes_on(error: Exception) -> str:
+    """Say that a program runs on, whose output cannot be written; the error itself comes later."""
+    why = getattr(error, "strerror", None) or error
+    return f"{why}: the command goes on, and is not recorded"
+
+
 def not_traced(code: int) -> Error:
     """Make the error for a run of which strace has written nothing, by what forbids to trace."""
     what = f"strace has recorded nothing, and ended with exit code {code}"

@@ -82,7 +82,7 @@ class KernelTrace:
             )
         except Exception as error:
             if not self.ended.is_set():
-                self._say(f"{error}: the command goes on, and is not recorded")
+                self._say(child.goes_on(error))
             raise
         finally:
             os.close(self._read)

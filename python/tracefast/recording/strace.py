@@ -195,7 +195,7 @@ class StraceRun:
             )
         except Exception as error:
             if not self.gone.is_set():
-                self._say(f"{error}: the command goes on, and is not recorded")
+                self._say(child.goes_on(error))
             raise
         finally:
             os.close(self._read)
