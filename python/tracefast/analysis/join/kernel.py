@@ -268,7 +268,9 @@ def requests_with_files(
         pl.lit(0, pl.Int64).alias("start"), pl.lit(0, pl.Int64).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
-    queued = request_records(log, (request_files.QUEUED,)).select(
+    # A volume that is mapped to disks queues for itself: its requests are those of the disks.
+    own = pl.col("dev").is_in(issued["dev"].unique().implode())
+    queued = request_records(log, (request_files.QUEUED,)).filter(own).select(
         "row", "tid", "name", "dev", null.cast(pl.UInt64).alias("ino"),
         pl.col("sector").alias("start"), "size", "op", "meta",
     )  # fmt: skip

@@ -139,6 +139,8 @@ class _Finder:
         # By device, sorted by the first sector.
         self._extents: dict[str, list[_Extent]] = {}
         self._unknown: list[Step] = []
+        # Devices for which the log shows what tasks queue: reads are known by that.
+        self._queues: set[str | None] = set()
         # Pages that were to be read, but not by a request of their task, by device and size.
         self._unread: dict[tuple[str | None, int], list[Step]] = {}
 
@@ -157,6 +159,8 @@ class _Finder:
                 self._settle_writes(task)
         elif step.meta or step.op not in {"read", "write"} or not step.size:
             self._without_pages(step, task)
+        elif step.op == "read" and step.dev in self._queues:
+            self._unknown.append(step)
         elif step.op == "read":
             task.requests.append(step)
         else:
@@ -171,6 +175,12 @@ class _Finder:
             self._written(step, task)
         elif task.writing and step.op == "write" and not step.meta:
             task.queued.append(step)
+        elif step.op == "read" and step.size:
+            self._queues.add(step.dev)
+            if step.meta:
+                _drop_page(step, task)
+            else:
+                task.requests.append(step)
 
     def _written(self, step: Step, task: _Task) -> None:
         """Account for what write-back of an inode has written."""
@@ -196,10 +206,8 @@ class _Finder:
     def _without_pages(self, request: Step, task: _Task) -> None:
         """Note a request for no page of a file: a flush, a discard, blocks of the file system."""
         self.parts.append(Moved(request.row, None, None, None, request.size))
-        # Such blocks are pages of the device itself, added before the request and after those of
-        # the file.
-        if request.op == "read" and task.pages and task.pages[-1].size == request.size:
-            task.pages.pop()
+        if request.op == "read" and request.dev not in self._queues:
+            _drop_page(request, task)
 
     def _settle_reads(self, task: _Task) -> None:
         pages, requests = task.pages, task.requests
@@ -221,8 +229,12 @@ class _Finder:
         for request in requests:
             if len(files) == 1:
                 dev, ino = next(iter(files))
-                self.parts.append(Moved(request.row, dev, ino, None, request.size))
-            else:
+                part = Moved(request.row, dev, ino, None, request.size)
+                if request.name == QUEUED:
+                    self._learn(request, [part])
+                else:
+                    self.parts.append(part)
+            elif request.name != QUEUED:
                 self._unknown.append(request)
 
     def _settle_equal(self, task: _Task) -> None:
@@ -255,7 +267,8 @@ class _Finder:
                 _append(parts, Moved(request.row, page.dev, page.ino, start, size))
                 taken += size
                 used += size
-            self.parts += parts
+            if request.name != QUEUED:
+                self.parts += parts
             self._learn(request, parts)
 
     def _learn(self, request: Step, parts: list[Moved]) -> None:
@@ -300,6 +313,15 @@ class _Finder:
                 yield Moved(request.row, dev, ino, start, size)
         if unknown:
             yield Moved(request.row, None, None, None, unknown)
+
+
+def _drop_page(request: Step, task: _Task) -> None:
+    """Leave out the page of blocks of the file system.
+
+    These are pages of the device itself, added before the request and after those of the file.
+    """
+    if task.pages and task.pages[-1].size == request.size:
+        task.pages.pop()
 
 
 def _append(parts: list[Moved], part: Moved) -> None:
