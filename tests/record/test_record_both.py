@@ -51,7 +51,7 @@ def test_each_read_shows_what_the_kernel_did(run, tmp_path, instances):
         pytest.skip("the kernel lost records, or the file system has no block device")
     # All but those that never return: 4 children and their parent.
     matched = f"{events.filter(pl.col('kind') == 'syscall').collect().height:,}"
-    assert f"{matched} of {matched} calls matched, in 5 of 5 threads; 0 calls only" in made.stderr
+    assert f"{matched} of {matched} calls matched, in 5 of 5 threads;" in made.stderr
     check_reads(events.collect(), tmp_path / "both.ftrace", places)
     # Times in the kernel are those between ftrace's own records.
     pread = pl.col("name") == "pread64"
@@ -125,7 +125,8 @@ def test_two_interrupts_end_the_recording_of_a_process(command, tmp_path, instan
         assert target.poll() is None
         assert not traced(target.pid)
         target.kill()
-    assert process.returncode in {0, 130}
+    # 2: strace was interrupted before it had anything to write.
+    assert process.returncode in {0, 2, 130}
     assert (tmp_path / "both.parquet").exists() == (process.returncode == 0)
     assert (ours(instances), hidden(tmp_path)) == ([], [])
 
