@@ -16,6 +16,7 @@ PICTURES = {
     "flow-phases.svg": ["flow", "tests/data/flow/train.strace.zst", "--by", "phase"],
     "chart-offsets.svg": ["files", "tests/data/demo.strace.zst", "--plot", "offsets"],
     "chart-gantt.svg": ["processes", "tests/data/demo.strace.zst", "--plot", "gantt"],
+    "disk-reads.svg": ["files", "tests/data/join/reads.strace.zst", "--plot", "offsets"],
     "chart-timeline.svg": ["files", "tests/data/demo.strace.zst", "--plot", "timeline"],
 }
 

@@ -24,6 +24,7 @@ PICTURES = {
     "syscalls": "tracefast syscalls demo.parquet --top 10",
     "events": "tracefast events demo.ftrace --top 10",
     "blocks": "tracefast blocks reader.ftrace",
+    "joined": "tracefast files both.parquet --match '*/reads.bin'",
 }
 # A page, which Debian's chromium opens.
 REPORT = "report"
@@ -32,6 +33,8 @@ _LOGS = {
     "demo.strace": "demo.strace.zst",
     "demo.ftrace": "demo.ftrace.zst",
     "reader.ftrace": "page-cache/rand.ftrace.zst",
+    "reads.strace": "join/reads.strace.zst",
+    "reads.ftrace": "join/reads.ftrace.zst",
 }
 # rich names a font that browsers would fetch; any font of one width will do.
 _FONTS = re.compile(r"@font-face\s*\{.*?\}\s*", re.DOTALL)
@@ -68,6 +71,7 @@ def lay_out(folder: Path) -> Path:
     for name, log in _LOGS.items():
         (folder / name).symlink_to(pages.DATA / log)
     pages.on_terminal("tracefast parse -q demo.strace -o demo.parquet", folder)
+    pages.on_terminal("tracefast join -q reads.strace reads.ftrace -o both.parquet", folder)
     return folder
 
 

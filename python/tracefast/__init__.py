@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from tracefast.exporting import Exported, export
     from tracefast.page.report import report
     from tracefast.reading import parse, read
-    from tracefast.record.run import record
+    from tracefast.recording.run import record
     from tracefast.scanning import scan
 
 __all__ = [
@@ -190,7 +190,7 @@ _LAZY = {
     "pools": "tracefast.analysis.workers.pools",
     "processes": "tracefast.analysis.processes",
     "read": "tracefast.reading",
-    "record": "tracefast.record.run",
+    "record": "tracefast.recording.run",
     "report": "tracefast.page.report",
     "roles": "tracefast.analysis.flow.roles",
     "scan": "tracefast.scanning",

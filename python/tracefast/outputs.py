@@ -1,8 +1,12 @@
 """Files that are written: their format, and that they replace no input and appear whole."""
 
 import errno
+import fcntl
 import os
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Final, Literal
 
@@ -120,10 +124,7 @@ def write_whole(
                     os.fsync(file.fileno())
             if path.exists():
                 partial.chmod(path.stat().st_mode & 0o7777)
-            if clobber:
-                partial.replace(path)
-            else:
-                _rename_to_new(partial, path)
+            move_to(partial, path, clobber=clobber)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -136,6 +137,60 @@ def write_whole(
 def exists(output: str) -> FileExistsError:
     """Make the error for an output that exists and is not to be replaced."""
     return FileExistsError(errno.EEXIST, "already exists", output)
+
+
+def move_to(file: Path, output: Path, *, clobber: bool) -> None:
+    """Give a complete file the name of an output, on the same file system.
+
+    Raises
+    ------
+    FileExistsError
+        The output exists, and is not to be replaced.
+    """
+    if clobber:
+        file.replace(output)
+    else:
+        _rename_to_new(file, output)
+
+
+@contextmanager
+def temporary_folder(output: str) -> Iterator[Path]:
+    """Make a folder beside an output for files that are needed until it is complete.
+
+    It is locked, so that the next one for the same output removes what a killed run has left.
+
+    Examples
+    --------
+    >>> with temporary_folder("app.parquet") as folder:
+    ...     folder.name.startswith(".tracefast-app.parquet.")
+    True
+    """
+    place = Path(output)
+    start = f".tracefast-{place.name[:_NAME_PART]}."
+    for left in place.parent.glob(f"{escape(start)}*.tmp/"):
+        with _locked(left) as ours:
+            if ours:
+                shutil.rmtree(left, ignore_errors=True)
+    folder = place.parent / f"{start}{os.urandom(8).hex()}.tmp"
+    folder.mkdir()
+    try:
+        with _locked(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Lock a folder; say whether no other process has locked it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
 
 
 def _rename_to_new(partial: Path, path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 import tracefast as tf
 from support.interrupts import allowed
+from tracefast.recording import child
+from tracefast.recording.strace import StraceRun
 
 SH = shutil.which("sh") or "/bin/sh"
 
@@ -154,16 +156,25 @@ def test_without_strace_the_message_says_how_to_get_it(run):
     assert "apt install strace" in made.stderr
 
 
-@pytest.fixture
-def full_disk(tmp_path):
-    """Give a folder with room for 64 KiB."""
-    folder = tmp_path / "full"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a small file system needs root and mount")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+def test_what_forbids_to_trace_is_said(run, tmp_path, monkeypatch):
+    """Of a strace that cannot trace; and where Yama is why, how to allow it."""
+    fake = tmp_path / "bin" / "strace"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho 'ptrace: Operation not permitted' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    path = f"{fake.parent}:{os.environ['PATH']}"
+    made = run("record", "-o", "app.parquet", "--", "true", env=os.environ | {"PATH": path})
+    assert made.returncode == 2
+    assert "error: strace has recorded nothing, and ended with exit code 1" in made.stderr
+    assert "hint: its message is above; in a container, tracing needs" in made.stderr
+    assert not (tmp_path / "app.parquet").exists()
+    scope = tmp_path / "ptrace_scope"
+    scope.write_text("1\n")
+    monkeypatch.setattr(child, "_SCOPE", scope)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    error = child.not_traced(1)
+    assert "forbids to trace other processes" in str(error)
+    assert error.hint == f"run it as root, or allow it: echo 0 | sudo tee {scope}"
 
 
 def test_on_a_full_disk_the_command_goes_on(run, full_disk):
@@ -173,3 +184,12 @@ def test_on_a_full_disk_the_command_goes_on(run, full_disk):
     assert "the command goes on, and is not recorded" in made.stderr
     assert "No space left on device\nhint: free some space" in made.stderr
     assert list(full_disk.iterdir()) == []
+
+
+def test_a_second_interrupt_after_the_end_leaves():
+    """The first one may have been meant for the program, which has just ended."""
+    run = StraceRun(["true"])
+    assert run.gone.wait(60)
+    run.receive(signal.SIGINT, sent=True)
+    with pytest.raises(KeyboardInterrupt):
+        run.receive(signal.SIGINT, sent=True)

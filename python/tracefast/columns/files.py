@@ -143,6 +143,23 @@ COLUMNS: Final = (
     ),
 )
 
+# Of events that `tracefast.join` has made.
+JOINED: Final = (
+    columns(
+        "cached_reads cold_reads",
+        "UInt32",
+        "Reads for which no page was missing and no device moved anything; all others. Only of"
+        " joined events, and not by phase.",
+    ),
+    columns(
+        "disk_read_bytes",
+        "Int64",
+        "What devices moved for these reads, also ahead of them. Only of joined events, and not by"
+        " phase.",
+        unit="bytes",
+    ),
+)
+
 
 def _of_writes(groups: Iterable[ColumnGroup]) -> Iterator[ColumnGroup]:
     """Describe the columns of writes by those of reads."""

@@ -31,7 +31,7 @@ EVENTS: Final[Groups] = events.COLUMNS
 # What the functions of the package return. Only `events` has another name here: the events
 # themselves are the rows of a log.
 TABLES: Final[dict[str, Groups]] = {
-    "files": files.COLUMNS + files.WRITE_COLUMNS,
+    "files": files.COLUMNS + files.WRITE_COLUMNS + files.JOINED,
     "files_by_time": windows.FILES,
     "darshan": darshan.COLUMNS,
     "accesses": accesses.COLUMNS,
@@ -39,7 +39,7 @@ TABLES: Final[dict[str, Groups]] = {
     "blocks": blocks.COLUMNS,
     "blocks_by_file": blocks.BY_FILE,
     "blocks_by_time": windows.BLOCKS,
-    "forks": forks.COLUMNS,
+    "forks": forks.COLUMNS + forks.JOINED,
     "fork_summary": fork_summary.COLUMNS,
     "fork_advice": fork_advice.COLUMNS,
     "processes": processes.COLUMNS,
@@ -50,8 +50,8 @@ TABLES: Final[dict[str, Groups]] = {
     "flow": edges.COLUMNS,
     "roles": roles.COLUMNS,
     "phases": phases.COLUMNS,
-    "waits": waits.COLUMNS,
-    "stuck": waits.COLUMNS,
+    "waits": waits.COLUMNS + waits.JOINED,
+    "stuck": waits.COLUMNS + waits.JOINED,
     "wait_graph": waits.GRAPH,
     "workers": workers.COLUMNS,
     "pools": pools.COLUMNS,

@@ -18,7 +18,8 @@ COLUMNS: Final = (
     columns(
         "run_delay_ns",
         "Int64",
-        "From the wake-up until the task ran again (ftrace with events of the scheduler).",
+        "From the wake-up until the task ran again (ftrace with events of the scheduler, and joined"
+        " events).",
     ),
     columns("task", "UInt32", "Identity of the thread that waited."),
     columns("pid tid", "Int32", "Its process and thread id."),
@@ -96,6 +97,15 @@ COLUMNS: Final = (
         "UInt64",
         "The line that explains it: the fork while another thread used the lock, the death of the"
         " child, the fork that copied the other end of the pipe.",
+    ),
+)
+# Of events that `tracefast.join` has made.
+JOINED: Final = (
+    columns(
+        "off_cpu_ns",
+        "Int64",
+        "Part of `dur_ns` in which the thread was off the processor. The rest is work of the"
+        " kernel, and of strace. Only of joined events.",
     ),
 )
 

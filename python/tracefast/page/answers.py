@@ -11,6 +11,7 @@ import polars as pl
 from tracefast._polars.given_events import Events, rows_of
 from tracefast.analysis.blocks import blocks
 from tracefast.analysis.events import events as event_counts
+from tracefast.analysis.files.device_reads import with_device_reads
 from tracefast.analysis.memory import memory
 from tracefast.analysis.overview.tables import Overview, overview
 from tracefast.analysis.waits.pairs import pairs
@@ -20,6 +21,7 @@ from tracefast.analysis.workers.pools import pools_of
 from tracefast.page.activity import STEPS, Activity, activity_of
 
 # What has no offsets, and is no file for people.
+_KERNEL_TIMES: Final = {"source": pl.String, "name": pl.String, "kernel_ns": pl.Int64}
 _NO_FILES: Final = ("pipe", "fifo", "socket", "char", "anon", "directory")
 _BLOCK: Final = "block_rq_"
 
@@ -71,15 +73,20 @@ class Answers:
     def used_files(self) -> pl.DataFrame:
         """The files that were read or written, those with the most bytes first."""
         moved = pl.col("read_bytes") + pl.col("write_bytes")
-        return (
-            self.table("files")
-            .filter(
-                pl.col("path").is_not_null(),
-                ~pl.col("type").is_in(_NO_FILES).fill_null(value=False),
-                pl.sum_horizontal("reads", "writes", "mmaps") > 0,
-            )
-            .sort(moved, "path", descending=[True, False])
-        )
+        files = with_device_reads(self.table("files").lazy(), self.events, None).collect()
+        return files.filter(
+            pl.col("path").is_not_null(),
+            ~pl.col("type").is_in(_NO_FILES).fill_null(value=False),
+            pl.sum_horizontal("reads", "writes", "mmaps") > 0,
+        ).sort(moved, "path", descending=[True, False])
+
+    @cached_property
+    def kernel_times(self) -> pl.DataFrame:
+        """Time that the kernel spent in calls, by log and name; no rows unless logs were joined."""
+        asked = self.found.asked
+        if asked is None or asked.kernel_times.is_empty():
+            return pl.DataFrame(schema=_KERNEL_TIMES)
+        return asked.kernel_times.select(list(_KERNEL_TIMES))
 
     @cached_property
     def counts(self) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from pathlib import Path
 EVENTS = (
     *("raw_syscalls", "filemap", "readahead"),
     *("sched/sched_switch", "sched/sched_waking"),
-    *("block/block_rq_issue", "block/block_rq_complete"),
+    *("block/block_bio_queue", "block/block_rq_issue", "block/block_rq_complete"),
 )
 PROGRAM = """
 import json, os, random, sys

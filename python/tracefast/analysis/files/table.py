@@ -158,6 +158,12 @@ def files(
             Sum of the durations; time during which at least one read was in progress.
         `read_p50_ns`, `read_p99_ns`, `read_max_ns` : Int64
             Duration of a call: median, 99th percentile, longest.
+        `cached_reads`, `cold_reads` : UInt32
+            Reads for which no page was missing and no device moved anything; all others. Only of
+            joined events, and not by phase.
+        `disk_read_bytes` : Int64
+            What devices moved for these reads, also ahead of them. Only of joined events, and not
+            by phase.
 
         Writes have the same columns: `writes`, and `write_` instead of `read_`, but no
         `write_eof`.

@@ -7,6 +7,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.forks.kernel_times import with_kernel_times
 from tracefast.analysis.forks.table import SCHEMA
 
 Types = dict[str, pl.DataType | type[pl.DataType]]
@@ -59,7 +60,8 @@ def fork_rows(events: Events, question: str = "tracefast.fork_summary") -> pl.La
     rows = rows_of(events, (), question)
     have = rows.collect_schema()
     if "parent_image" not in have:
-        return folded(rows, lambda: _core.Forks(hints=True), name="FORKS", question=question)
+        table = folded(rows, lambda: _core.Forks(hints=True), name="FORKS", question=question)
+        return with_kernel_times(table, rows, question)
     missing = [name for name in _LEAST if name not in have]
     if missing:
         names = ", ".join(map(repr, missing))

@@ -7,6 +7,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
+from tracefast.analysis.forks.kernel_times import with_kernel_times
 
 # The columns of the table, and their types.
 SCHEMA: Final = pl.Schema(_core.Forks().schema)
@@ -97,6 +98,10 @@ def forks(events: Events) -> pl.LazyFrame:
         `tracer_low_ns`, `tracer_high_ns` : Int64
             Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`; null
             for ftrace, which does not stop tasks.
+        `call_kernel_ns`, `exec_kernel_ns` : Int64
+            Time that the kernel spent in the call, and in the execve that succeeded: `call_ns` and
+            `exec_ns` without strace. Only of joined events; null for calls that the kernel
+            restarted.
 
     Raises
     ------
@@ -131,6 +136,9 @@ def forks(events: Events) -> pl.LazyFrame:
     `exec_gap_ns`, plus twice the greatest cost of 10 lines for the execve (no more than `exec_ns`),
     plus the rest of the call.
 
+    In joined events (`tracefast.join`), `tracer_low_ns` is at least `call_ns` less
+    `call_kernel_ns`, plus `exec_ns` less `exec_kernel_ns`; and so is `tracer_high_ns`.
+
     `call_ns` + `exec_gap_ns` + `exec_ns` minus each bound gives the range of their sum without
     strace. For ``vfork`` and ``posix_spawn``, `call_ns` minus each bound, but not below 0, gives
     the range of the call alone.
@@ -142,4 +150,5 @@ def forks(events: Events) -> pl.LazyFrame:
     >>> table.select("kind", "child_pid", "call_ns", "image", "exit_status").rows()
     [('vfork', 101, 300000, '/bin/true', 0)]
     """
-    return folded(events, _core.Forks, name="FORKS", question="tracefast.forks")
+    rows = folded(events, _core.Forks, name="FORKS", question="tracefast.forks")
+    return with_kernel_times(rows, events, "tracefast.forks")

@@ -108,10 +108,18 @@ class Log:
 
     @cached_property
     def page_cache(self) -> pl.DataFrame:
-        """Its rows of `tracefast.page_cache`; none if it has no events of ftrace."""
-        if "event" not in self.kinds["kind"]:
-            return pl.DataFrame()
-        return self._own(self.tables.page_cache)
+        """Its rows of `tracefast.page_cache`; of joined events the same by reads; else none."""
+        if "event" in self.kinds["kind"]:
+            return self._own(self.tables.page_cache)
+        return (
+            pl.DataFrame() if self.kernel_times.is_empty() else self._own(self.tables.device_reads)
+        )
+
+    @cached_property
+    def kernel_times(self) -> pl.DataFrame:
+        """The times of its calls by name without strace, if they were joined with ftrace's log."""
+        times = self.tables.kernel_times
+        return times if times.is_empty() else self._own(times)
 
     @cached_property
     def lost_notes(self) -> pl.DataFrame:
@@ -183,7 +191,10 @@ class Log:
 
     @property
     def stop_ns(self) -> int:
-        """What the tracer may take for each call."""
+        """What the tracer may take for each call; of joined events, what it did on average."""
+        times = self.kernel_times
+        if not times.is_empty():
+            return int(times["tracer_ns"].sum()) // max(int(times["calls"].sum()), 1)
         return STOP_NS if self.from_strace else 0
 
     @cached_property
@@ -216,7 +227,8 @@ class Log:
     def time(self, total_ns: int, calls: int, names: Collection[str]) -> Range:
         """Give the part of the log's time that some calls took, at least and at most.
 
-        Calls of several tasks overlap: as much as all calls of these names do on average.
+        Calls of several tasks overlap: as much as all calls of these names do on average. Of joined
+        events it is the time that the kernel took.
 
         Parameters
         ----------
@@ -230,6 +242,13 @@ class Log:
         rows = self.syscalls.filter(pl.col("name").is_in(list(names)))
         total, wall = int(rows["total_ns"].sum()), int(rows["wall_ns"].sum())
         apart = min(wall / total, 1.0) if total else 1.0
+        times = self.kernel_times
+        if not times.is_empty():
+            own = times.filter(pl.col("name").is_in(list(names)))
+            kernel = int(
+                total_ns * apart * int(own["kernel_ns"].sum()) / max(int(own["dur_ns"].sum()), 1)
+            )
+            return Range(kernel, kernel)
         low = max(total_ns - calls * self.stop_ns, 0)
         return Range(int(low * apart), int(total_ns * apart))
 

@@ -11,9 +11,12 @@ from tracefast._polars.folds import fold_together, rows_of_fold
 from tracefast._polars.given_events import Events, rows_of
 from tracefast.analysis.decoded_fields import Dtypes, decoded
 from tracefast.analysis.errors.table import errors
+from tracefast.analysis.files.device_reads import device_reads
 from tracefast.analysis.files.page_cache import page_cache
 from tracefast.analysis.forks.evidence import ROWS
+from tracefast.analysis.forks.kernel_times import with_kernel_times
 from tracefast.analysis.forks.summary import Report, report
+from tracefast.analysis.kernel_times import calls_of, has_columns
 from tracefast.analysis.waits.table import MIN_NS
 
 QUESTION: Final = "tracefast.insights"
@@ -90,7 +93,8 @@ class Tables:
     @cached_property
     def forks(self) -> Report:
         """The groups of started processes, and what the rules of advice say about them."""
-        rows = self.table("forks").sort("source", "ts", "line", nulls_last=True)
+        forks = with_kernel_times(self.table("forks").lazy(), self.events, QUESTION)
+        rows = forks.sort("source", "ts", "line", nulls_last=True).collect()
         return report(rows.select(ROWS.names()))
 
     @cached_property
@@ -183,6 +187,24 @@ class Tables:
         )
         table = page_cache(self.events)
         return _collected(table.join(asked, on=["source", "dev", "ino"], how="left"))
+
+    @cached_property
+    def kernel_times(self) -> pl.DataFrame:
+        """Of joined events, by `source` and `name`: time of calls, and how much of it is what."""
+        names = ("kernel_ns", "tracer_ns")
+        if not has_columns(self.events, names):
+            return pl.DataFrame()
+        calls = calls_of(self.events, ("source", "name", "dur_ns", *names), QUESTION)
+        return _collected(
+            calls.filter(pl.col("dur_ns").is_not_null())
+            .group_by("source", _words("name"))
+            .agg(pl.len().cast(pl.Int64).alias("calls"), pl.col("dur_ns", *names).sum())
+        )
+
+    @cached_property
+    def device_reads(self) -> pl.DataFrame:
+        """Of joined events, what reads of each file found in the page cache, as `page_cache`."""
+        return _collected(device_reads(self.events, QUESTION))
 
     @cached_property
     def sources(self) -> list[str]:

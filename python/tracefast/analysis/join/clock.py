@@ -39,7 +39,8 @@ def anchors(strace: pl.DataFrame, ftrace: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row per pair: `who` and `ftid`, strace's task and ftrace's thread; `enter`, strace's
+        One row per pair: `who` and `ftid`, strace's task and ftrace's thread; `row` and `frow`, the
+        rows of both; `enter`, strace's
         time; `offset`, strace's time less ftrace's; `slack`, how far it may be wrong: the time that
         strace's call is longer.
     """
@@ -51,6 +52,8 @@ def anchors(strace: pl.DataFrame, ftrace: pl.DataFrame) -> pl.DataFrame:
         found = pairs.select(
             "who",
             pl.col("tid_f").alias("ftid"),
+            "row",
+            pl.col("row_f").alias("frow"),
             "enter",
             (pl.col("enter") - pl.col("enter_f")).alias("low"),
             both,
@@ -64,6 +67,8 @@ def anchors(strace: pl.DataFrame, ftrace: pl.DataFrame) -> pl.DataFrame:
     return found.select(
         "who",
         "ftid",
+        "row",
+        "frow",
         "enter",
         (low + (high - low) // 2).alias("offset"),
         ((high - low) // 2).alias("slack"),
@@ -82,7 +87,7 @@ def _sequences(calls: pl.DataFrame, length: int) -> pl.DataFrame:
         .filter(pl.col("all").struct.field(str(length - 1)).is_not_null())
         .with_columns(pl.col("all").hash().alias("sequence"))
         .filter(pl.len().over("sequence") == 1)
-        .select("sequence", "who", "tid", "enter", "exit")
+        .select("sequence", "who", "tid", "row", "enter", "exit")
     )
 
 

@@ -21,8 +21,13 @@ from tracefast.analysis.requests.records import (
 _SWITCH: Final = "sched_switch"
 # Kernels print the first since 4.3; both say that a task may run again.
 _WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
+# A tracing stop: sched_switch in include/trace/events/sched.h.
+_TRACED: Final = "t"
 PLACE: Final = "place"
-_NAMES: Final = (*(_SWITCH, *_WAKE, *page_cache.EVENTS, *REQUESTS, BLK, request_files.WRITTEN),)
+_NAMES: Final = (
+    *(*page_cache.EVENTS, *REQUESTS, BLK),
+    *(*request_files.WRITE_BACK, request_files.QUEUED),
+)
 _RECORD: Final[Dtypes] = {
     PLACE: pl.UInt32,
     "source": pl.Categorical(),
@@ -37,6 +42,9 @@ _FIELDS: Final[Dtypes] = {
     **REQUEST_FIELDS,
     "bdi": pl.String,
     "wrote": pl.Int64,
+    "pages_written": pl.Int64,
+}
+_SCHEDULED: Final[Dtypes] = {
     "prev_pid": pl.Int32,
     "next_pid": pl.Int32,
     "prev_state": pl.String,
@@ -59,6 +67,20 @@ def kernel_events(events: Events, page_bytes: int, question: str) -> pl.LazyFram
     )
 
 
+def scheduler_events(events: Events, question: str) -> pl.LazyFrame:
+    """Give the events that say which task runs, or may run, in the order of one log.
+
+    There are far more of them than of others, below strace most of all.
+    """
+    placed = rows_of(events, ["kind"], question).with_row_index(PLACE)
+    record = {name: _RECORD[name] for name in (PLACE, "ts", "cpu", "tid", "line")}
+    names = (_SWITCH, *_WAKE)
+    return decoded(placed, names, record=record, fields=_SCHEDULED, question=question).select(
+        pl.col(PLACE).alias("row"), "name", pl.col("ts").dt.epoch("ns").alias("at"), "cpu", "tid",
+        "line", *_SCHEDULED,
+    )  # fmt: skip
+
+
 def in_calls(events: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     """Say in which call each event of a task is: `call` is the row of the call.
 
@@ -77,34 +99,47 @@ def in_calls(events: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
-    """Give the time that each call was off the CPU, and ready but not running.
+def cpu_times(scheduled: pl.DataFrame, log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
+    """Give the time that each call was off the CPU, ready but not running, and stopped for strace.
+
+    Parameters
+    ----------
+    scheduled, log
+        The events of ftrace's log: `scheduler_events` and `kernel_events`.
+    calls
+        Its calls.
 
     Returns
     -------
     polars.DataFrame
-        `call`, `off_cpu_ns`, `run_delay_ns` of the calls in which the task was switched away; the
-        second is null where the log has no wake-up.
+        `call`, `off_cpu_ns`, `run_delay_ns`, `stopped_ns` of the calls in which the task was
+        switched away; the second is null where the log has no wake-up. What creates a task or
+        executes a program stops inside of the call for the tracer (``PTRACE_EVENT_FORK`` in
+        ptrace(2)): this is in the third, and not in the others.
     """
-    switch = log.filter(pl.col("name") == _SWITCH)
-    wake = log.filter(pl.col("name").is_in(_WAKE))
-    steps = pl.concat(
-        [
-            _steps(switch, "prev_pid", "out"),
-            _steps(switch, "next_pid", "in"),
-            # A task makes records only where it runs. Kernels leave out the switch from the idle
-            # task at times, so its next record shows when it ran again at the latest.
-            _steps(log.filter(pl.col("name") != _SWITCH), "tid", "in"),
-            _steps(calls.with_columns(pl.col("exit").alias("at")), "tid", "in"),
-            _steps(wake, "event_pid", "wake"),
-        ]
-    ).sort("tid", "row")
+    switch = scheduled.filter(pl.col("name") == _SWITCH)
+    wake = scheduled.filter(pl.col("name").is_in(_WAKE))
+    out = in_calls(_steps(switch, "prev_pid", "out"), calls).drop_nulls("call")
+    away = calls.filter(pl.col("row").is_in(out["call"].unique().implode()))
+    others = (
+        _steps(switch, "next_pid", "in"),
+        # A task makes records only where it runs. Kernels leave out the switch from the idle
+        # task at times, so its next record shows when it ran again at the latest.
+        _steps(wake, "tid", "in"),
+        _steps(log, "tid", "in"),
+        _steps(wake, "event_pid", "wake"),
+    )
+    ends = _steps(away.with_columns(pl.col("exit").alias("at")), "tid", "in").with_columns(
+        pl.col("row").alias("call")
+    )
+    inside = [in_calls(part, away).drop_nulls("call") for part in others]
+    steps = pl.concat([out, *inside, ends.select(out.columns)]).sort("call", "row")
     what = pl.col("what")
 
     def after(kind: str, value: str) -> pl.Expr:
-        return pl.when(what == kind).then(value).backward_fill().over("tid")
+        return pl.when(what == kind).then(value).backward_fill().over("call")
 
-    away = steps.with_columns(
+    left = steps.with_columns(
         after("in", "at").alias("on_at"),
         after("in", "row").alias("on_row"),
         after("wake", "at").alias("woken_at"),
@@ -121,13 +156,18 @@ def cpu_times(log: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
             )
         )
     )
-    held = in_calls(away.with_columns(off.alias("off"), ready.alias("ready")), calls)
+    stopped = pl.col("prev_state").str.starts_with(_TRACED)
+    times = {"off_cpu_ns": (off, ~stopped), "run_delay_ns": (ready, ~stopped)}
+    times["stopped_ns"] = (off, stopped)
     return (
-        held.drop_nulls("call")
+        left.with_columns(
+            pl.when(counted).then(time).otherwise(0).alias(name)
+            for name, (time, counted) in times.items()
+        )
         .group_by("call")
         .agg(
-            pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(column)
-            for name, column in (("off", "off_cpu_ns"), ("ready", "run_delay_ns"))
+            pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
+            for name in times
         )
     )
 
@@ -228,14 +268,21 @@ def requests_with_files(
         pl.lit(0, pl.Int64).alias("start"), pl.lit(0, pl.Int64).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
-    written = log.filter(pl.col("name") == request_files.WRITTEN).select(
-        "row", "tid", "name", pl.col("bdi").alias("dev"), "ino", pl.lit(0, pl.Int64).alias("start"),
-        (pl.col("wrote") * page_bytes).alias("size"),
+    # A volume that is mapped to disks queues for itself: its requests are those of the disks.
+    own = pl.col("dev").is_in(issued["dev"].unique().implode())
+    queued = request_records(log, (request_files.QUEUED,)).filter(own).select(
+        "row", "tid", "name", "dev", null.cast(pl.UInt64).alias("ino"),
+        pl.col("sector").alias("start"), "size", "op", "meta",
+    )  # fmt: skip
+    written = log.filter(pl.col("name").is_in(request_files.WRITE_BACK)).select(
+        "row", "tid", "name", pl.coalesce("bdi", pl.col("dev").cast(pl.String)).alias("dev"), "ino",
+        pl.lit(0, pl.Int64).alias("start"),
+        (pl.coalesce("wrote", "pages_written", 0) * page_bytes).alias("size"),
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
     parts = [
         part.select(shape).drop_nulls("size").cast({"name": pl.String})
-        for part in (page, asked, ended, written)
+        for part in (page, asked, ended, queued, written)
     ]
     steps = pl.concat(parts).sort("row")
     return issued, request_files.moved(map(request_files.Step._make, steps.iter_rows()))

@@ -62,6 +62,9 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
             f"of {possible:,} calls that both could show, {pairs.height:,} have the same name and"
             " result at the same time"
         )
+    ordered = _in_order(known, ftrace, found)
+    others = pairs.join(ordered, on="row", how="anti").join(ordered, on="frow", how="anti")
+    pairs = pl.concat([ordered, others])
     pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
     return pairs, clock
 
@@ -105,6 +108,13 @@ def _threads(
     left = calls.join(by_sequence, on="who", how="anti")
     if left.is_empty():
         return by_sequence.select("who", "ftid")
+    named = by_sequence.join(calls, on="who")
+    if (named["tid"] == named["ftid"]).all() and not named.is_empty():
+        # Both logs are of one namespace.
+        same = left.join(ftrace.select("tid").unique(), on="tid", how="semi")
+        return pl.concat(
+            [by_sequence.select("who", "ftid"), same.select("who", pl.col("tid").alias("ftid"))]
+        )
     # Short ones, by the time of their calls.
     taken = by_sequence["ftid"].unique()
     rows = timed.join(left.select("who"), on="who", how="semi")
@@ -167,6 +177,44 @@ def _pairs(
     )
 
 
+def _in_order(known: pl.DataFrame, ftrace: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """Pair calls by their order before and after those that must be the same.
+
+    The clocks of processors may differ for a moment, by more than a call takes.
+    """
+    key = ["ftid", "name"]
+    calls = known.sort("who", "strace_enter", "row").with_columns(
+        pl.int_range(pl.len()).over("who").alias("nth")
+    )
+    other = ftrace.sort("tid", "enter", "row").select(
+        pl.col("tid").alias("ftid"), "name", pl.col("ret").alias("fret"),
+        pl.col("errno").alias("ferrno"), pl.col("row").alias("frow"),
+        pl.col("enter").alias("fenter"), pl.col("exit").alias("fexit"),
+        pl.int_range(pl.len()).over("tid").alias("fnth"),
+    )  # fmt: skip
+    moved = (
+        found.select("who", "ftid", "row", "frow")
+        .join(other.select("frow", "fnth"), on="frow")
+        .join(calls.select("row", "ftid", "nth"), on=["row", "ftid"])
+        .select("row", (pl.col("fnth") - pl.col("nth")).alias("moved"))
+    )
+    placed = calls.join(moved, on="row", how="left", maintain_order="left")
+    near = [pl.col("moved").forward_fill().over("who"), pl.col("moved").backward_fill().over("who")]
+    possible = pl.concat(
+        placed.with_columns((pl.col("nth") + by).alias("fnth")).join(other, on=[*key, "fnth"])
+        for by in near
+    )
+    residual = _middle("enter", "limit") - _middle("fenter", pl.coalesce("fexit", "fenter"))
+    return (
+        possible.filter(_same_result())
+        .with_columns(pl.coalesce(residual, pl.col("enter") - pl.col("fenter")).alias("residual"))
+        .filter(pl.col("residual").abs() < _SKEW_NS)
+        .unique("row", keep="first", maintain_order=True)
+        .unique("frow", keep="first", maintain_order=True)
+        .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
+    )
+
+
 def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """Pair calls that are left after the same pair in both logs, in their order.
 
@@ -220,14 +268,14 @@ def _fits(tolerance: int) -> pl.Expr:
     shorter = (pl.col("fexit") - pl.col("fenter")) <= (
         pl.col("exit") - pl.col("enter") + _ROUNDING_NS
     )
+    return pl.col("frow").is_not_null() & inside & shorter.fill_null(value=True) & _same_result()
+
+
+def _same_result() -> pl.Expr:
+    """Say whether both logs show the same result, as far as they show it."""
     same = pl.col("ret").eq_missing(pl.col("fret")) & pl.col("errno").eq_missing(pl.col("ferrno"))
     unknown = pl.col("ret").is_null() | pl.col("fret").is_null()
-    return (
-        pl.col("frow").is_not_null()
-        & inside
-        & shorter.fill_null(value=True)
-        & (same | unknown | pl.col("name").is_in(_RETURN_TASKS))
-    )
+    return same | unknown | pl.col("name").is_in(_RETURN_TASKS)
 
 
 def _shown_by_both(timed: pl.DataFrame, ftrace: pl.DataFrame, threads: pl.DataFrame) -> int:

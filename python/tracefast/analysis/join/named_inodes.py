@@ -6,7 +6,7 @@ import polars as pl
 
 from tracefast._polars.given_events import Events
 from tracefast.analysis.files.inode_map import SCHEMA
-from tracefast.analysis.files.page_cache import LOOKUP
+from tracefast.analysis.files.page_cache import ADD, LOOKUP
 from tracefast.analysis.join.calls import calls_of, check_calls
 from tracefast.analysis.join.kernel import in_calls, kernel_events
 from tracefast.analysis.join.matching import matched
@@ -16,7 +16,7 @@ _PAGE: Final = 4096
 
 
 def named_inodes(strace_events: Events, ftrace_events: Events) -> pl.DataFrame:
-    """Give the paths of the files whose pages strace's calls asked for.
+    """Give the paths of the files whose pages strace's calls asked for or wrote.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def named_inodes(strace_events: Events, ftrace_events: Events) -> pl.DataFrame:
     log = kernel_events(ftrace_events, _PAGE, "tracefast.blocks").collect()
     read = strace.filter(pl.col("fd").is_not_null(), pl.col("bytes") >= 0).drop_nulls("path")
     return (
-        in_calls(log.filter(pl.col("name") == LOOKUP), ftrace)
+        in_calls(log.filter(pl.col("name").is_in((LOOKUP, ADD))), ftrace)
         .drop_nulls(("call", "dev", "ino"))
         # A call that asked for pages of several files does not say which is its own.
         .filter(pl.struct("dev", "ino").n_unique().over("call") == 1)

@@ -1,6 +1,6 @@
 """`join`: one row per event of strace, with what the kernel did in each call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 import polars as pl
@@ -15,6 +15,7 @@ from tracefast.analysis.join.kernel import (
     lost_rows,
     page_counts,
     requests_with_files,
+    scheduler_events,
 )
 from tracefast.analysis.join.matching import matched
 from tracefast.analysis.join.report import JoinReport
@@ -32,6 +33,7 @@ def join(
     ftrace_events: Events,
     *,
     page_bytes: int = 4096,
+    recorded: Collection[str] = (),
     report: Callable[[JoinReport], object] | None = None,
 ) -> pl.LazyFrame:
     """Give strace's events with what the kernel did in each system call, from ftrace's log.
@@ -51,6 +53,9 @@ def join(
         ``filemap:*`` and ``readahead:*``, ``block_rq_issue`` and ``block_rq_complete``.
     page_bytes
         Size of a page on the machine of the logs.
+    recorded
+        Names of events that were recorded, as ``mm_filemap_add_to_page_cache``. If the log has none
+        of them, they did not happen; of others nobody can say.
     report
         Called with how well the logs match.
 
@@ -87,8 +92,9 @@ def join(
     check_calls(strace, ftrace)
     pairs, clock = matched(strace, ftrace)
     log = kernel_events(ftrace_events, page_bytes, "tracefast.join").collect()
+    scheduled = scheduler_events(ftrace_events, "tracefast.join").collect()
     paired = _paired(strace, ftrace, pairs, page_bytes)
-    values, missing = _values(paired, ftrace, log, page_bytes)
+    values, missing = _values(paired, ftrace, (log, scheduled), page_bytes, recorded)
     if report is not None:
         threads = ftrace.filter(pl.col("row").is_in(pairs["frow"].implode()))["tid"].unique()
         mine = ftrace.filter(pl.col("tid").is_in(threads.implode())).height
@@ -137,22 +143,23 @@ def _paired(
             ),
             on="frow",
         )
-        .with_columns(
-            # Both clocks are rounded.
-            (pl.col("dur") - pl.col("kernel_ns")).clip(0).alias("tracer_ns")
-        )
     )
 
 
 def _values(
-    paired: pl.DataFrame, ftrace: pl.DataFrame, log: pl.DataFrame, page: int
+    paired: pl.DataFrame,
+    ftrace: pl.DataFrame,
+    events: tuple[pl.DataFrame, pl.DataFrame],
+    page: int,
+    recorded: Collection[str],
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Give the columns of matched calls, and those of them that are null everywhere."""
+    log, scheduled = events
     calls = ftrace.join(
         paired.select(pl.col("frow").alias("row"), "last"), on="row", how="left"
     ).sort("row")
     issued, moved = requests_with_files(log, calls, page)
-    has = set(log["name"].unique())
+    has = {*recorded, *log["name"].unique(), *scheduled["name"].unique()}
     lookups, ahead = page_cache.LOOKUP in has, bool(has.intersection(page_cache.AHEAD))
     added, asked = page_cache.ADD in has, bool(has & {ISSUE, BLK})
     switches = "sched_switch" in has
@@ -169,7 +176,7 @@ def _values(
     }
     table = paired
     parts = (
-        (cpu_times(log, calls), ("off_cpu_ns", "run_delay_ns")),
+        (cpu_times(scheduled, log, calls), ("off_cpu_ns", "run_delay_ns", "stopped_ns")),
         (page_counts(log, calls, page), ("cached_pages", "missed_pages", "readahead_bytes")),
         (disk_counts(log, calls, issued, moved), ("disk_requests", "disk_bytes", "disk_ns")),
     )
@@ -182,9 +189,14 @@ def _values(
         )
         table = table.drop("found")
     table = table.with_columns(
-        (pl.col("kernel_ns") - pl.col("off_cpu_ns")).alias("cpu_ns")
+        (pl.col("kernel_ns") - pl.col("stopped_ns").fill_null(0)).alias("kernel_ns")
+    )
+    table = table.with_columns(
+        # Both clocks are rounded.
+        (pl.col("dur") - pl.col("kernel_ns")).clip(0).alias("tracer_ns"),
+        (pl.col("kernel_ns") - pl.col("off_cpu_ns")).alias("cpu_ns"),
     ).with_columns(pl.when(shown).then(name).alias(name) for name, shown in known.items())
-    table = _without_lost(table, ftrace, log, list(known))
+    table = _without_lost(table, ftrace, events, list(known))
     return (
         table.select("row", *(pl.col(name).cast(pl.Int64) for name in NAMES)),
         tuple(name for name, shown in known.items() if not shown),
@@ -192,15 +204,19 @@ def _values(
 
 
 def _without_lost(
-    table: pl.DataFrame, ftrace: pl.DataFrame, log: pl.DataFrame, names: list[str]
+    table: pl.DataFrame,
+    ftrace: pl.DataFrame,
+    events: tuple[pl.DataFrame, pl.DataFrame],
+    names: list[str],
 ) -> pl.DataFrame:
     """Leave out what calls did during which records were lost.
 
     Records of a processor were lost between its last record and the note.
     """
-    noted = lost_rows(log)
+    noted = lost_rows(events[0])
     if noted.is_empty():
         return table
+    log = pl.concat(part.select("row", "cpu", "at") for part in events).sort("row")
     gap = log.filter(pl.col("row").is_in(noted.implode()))
     last = (
         log.with_columns(

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from tracefast import _core
@@ -20,6 +21,7 @@ def write_joined(
     *,
     clobber: bool = True,
     machine: Machine | None = None,
+    recorded: Collection[str] = (),
 ) -> JoinReport:
     """Join two logs of one run into a Parquet file, which appears whole or not at all.
 
@@ -33,6 +35,8 @@ def write_joined(
         Replace a file that exists.
     machine
         As for :func:`tracefast.parse`.
+    recorded
+        As for :func:`tracefast.join`.
 
     Raises
     ------
@@ -49,7 +53,10 @@ def write_joined(
         raise exists(output)
     reports: list[JoinReport] = []
     events = join(
-        scan(strace, machine=machine), scan(ftrace, machine=machine), report=reports.append
+        scan(strace, machine=machine),
+        scan(ftrace, machine=machine),
+        recorded=recorded,
+        report=reports.append,
     )
     report = reports[0]
     metadata = {

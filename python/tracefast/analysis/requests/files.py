@@ -10,8 +10,16 @@ import polars as pl
 
 from tracefast.analysis.files.page_cache import ADD, AHEAD, FAULT, LOOKUP
 
-# Kernel threads and fsync say with these which inode they have written, and how many pages.
+# Who writes pages of an inode says so with these, and how many were written: the first two only of
+# kernel threads, the others also of fsync, and of a close of a file that was truncated.
 WRITTEN: Final = "writeback_single_inode"
+_OF_EXT4: Final = "ext4_writepages_result"
+_OF_INODE: Final = "writeback_single_inode_start"
+_WRITING: Final = (_OF_INODE, "ext4_writepages")
+WRITE_BACK: Final = (*_WRITING, WRITTEN, _OF_EXT4)
+# What a task asks the block layer for. Others may make the request from it, later.
+QUEUED: Final = "block_bio_queue"
+_OF_WRITE_BACK: Final = (*WRITE_BACK, QUEUED)
 # A step of a task after which the pages it added so far belong to no later request.
 CALL: Final = "call"
 _ENDS: Final = frozenset((CALL, LOOKUP, FAULT, *AHEAD))
@@ -65,6 +73,8 @@ def moved(steps: Iterable[Step]) -> pl.DataFrame:
     added just before, if there are as many bytes of both. Where they differ, as for files with
     holes, only the file is known, if it is one. From then on the log shows where the pages are on
     the device, which names the file of other requests for the same sectors, whoever makes them.
+    What write-back of an inode queues is of that inode, if it is as much as write-back says that it
+    has written: there may also be blocks of the file system (``jbd2_log_do_checkpoint``).
     Where a task requested nothing for pages that it was to read, a later read of just their size
     by a kernel thread is taken for theirs.
 
@@ -102,6 +112,10 @@ class _Task:
     """What a task has added or written since its requests were last accounted for."""
 
     ahead: bool = False
+    writing: bool = False
+    queued: list[Step] = field(default_factory=list)
+    named: int = 0
+    """Bytes that write-back has queued, and whose file is known."""
     pages: list[Step] = field(default_factory=list)
     requests: list[Step] = field(default_factory=list)
     written: list[Step] = field(default_factory=list)
@@ -114,7 +128,8 @@ class _Extent(NamedTuple):
     first: int
     end: int
     file: File
-    start: int
+    start: int | None
+    """None where only the file is known."""
 
 
 class _Finder:
@@ -124,6 +139,8 @@ class _Finder:
         # By device, sorted by the first sector.
         self._extents: dict[str, list[_Extent]] = {}
         self._unknown: list[Step] = []
+        # Devices for which the log shows what tasks queue: reads are known by that.
+        self._queues: set[str | None] = set()
         # Pages that were to be read, but not by a request of their task, by device and size.
         self._unread: dict[tuple[str | None, int], list[Step]] = {}
 
@@ -133,11 +150,8 @@ class _Finder:
             if task.requests:
                 self._settle_reads(task)
             task.pages.append(step)
-        elif step.name == WRITTEN:
-            if not step.size:
-                return
-            task.written.append(step)
-            self._settle_equal(task)
+        elif step.name in _OF_WRITE_BACK:
+            self._write_back(step, task)
         elif step.name in _ENDS:
             self._settle_reads(task)
             task.ahead = step.name in AHEAD
@@ -145,10 +159,40 @@ class _Finder:
                 self._settle_writes(task)
         elif step.meta or step.op not in {"read", "write"} or not step.size:
             self._without_pages(step, task)
+        elif step.op == "read" and step.dev in self._queues:
+            self._unknown.append(step)
         elif step.op == "read":
             task.requests.append(step)
         else:
             task.writes.append(step)
+            self._settle_equal(task)
+
+    def _write_back(self, step: Step, task: _Task) -> None:
+        if step.name in _WRITING:
+            task.writing, task.queued = True, []
+            task.named = 0 if step.name == _OF_INODE else task.named
+        elif step.name != QUEUED:
+            self._written(step, task)
+        elif task.writing and step.op == "write" and not step.meta:
+            task.queued.append(step)
+        elif step.op == "read" and step.size:
+            self._queues.add(step.dev)
+            if step.meta:
+                _drop_page(step, task)
+            else:
+                task.requests.append(step)
+
+    def _written(self, step: Step, task: _Task) -> None:
+        """Account for what write-back of an inode has written."""
+        queued, task.queued, task.writing = task.queued, [], False
+        named = step.size > 0 and sum(one.size for one in queued) == step.size
+        if named:
+            task.named += step.size
+            for one in queued:
+                self._learn(one, [Moved(one.row, step.dev, step.ino, None, one.size)])
+        # With ext4's own events the kernel's are around them.
+        if step.name == WRITTEN and step.size > task.named:
+            task.written.append(step)
             self._settle_equal(task)
 
     def finish(self) -> None:
@@ -162,10 +206,8 @@ class _Finder:
     def _without_pages(self, request: Step, task: _Task) -> None:
         """Note a request for no page of a file: a flush, a discard, blocks of the file system."""
         self.parts.append(Moved(request.row, None, None, None, request.size))
-        # Such blocks are pages of the device itself, added before the request and after those of
-        # the file.
-        if request.op == "read" and task.pages and task.pages[-1].size == request.size:
-            task.pages.pop()
+        if request.op == "read" and request.dev not in self._queues:
+            _drop_page(request, task)
 
     def _settle_reads(self, task: _Task) -> None:
         pages, requests = task.pages, task.requests
@@ -187,8 +229,12 @@ class _Finder:
         for request in requests:
             if len(files) == 1:
                 dev, ino = next(iter(files))
-                self.parts.append(Moved(request.row, dev, ino, None, request.size))
-            else:
+                part = Moved(request.row, dev, ino, None, request.size)
+                if request.name == QUEUED:
+                    self._learn(request, [part])
+                else:
+                    self.parts.append(part)
+            elif request.name != QUEUED:
                 self._unknown.append(request)
 
     def _settle_equal(self, task: _Task) -> None:
@@ -221,7 +267,8 @@ class _Finder:
                 _append(parts, Moved(request.row, page.dev, page.ino, start, size))
                 taken += size
                 used += size
-            self.parts += parts
+            if request.name != QUEUED:
+                self.parts += parts
             self._learn(request, parts)
 
     def _learn(self, request: Step, parts: list[Moved]) -> None:
@@ -230,7 +277,7 @@ class _Finder:
         sector = request.start
         for part in parts:
             end = sector + part.bytes // _SECTOR_BYTES
-            if part.start is not None and part.file_dev is not None and part.ino is not None:
+            if part.file_dev is not None and part.ino is not None:
                 _replace(known, _Extent(sector, end, (part.file_dev, part.ino), part.start))
             sector = end
 
@@ -260,12 +307,21 @@ class _Finder:
             first, last = max(sector, extent.first), min(end, extent.end)
             if first < last:
                 dev, ino = extent.file
-                start = extent.start + (first - extent.first) * _SECTOR_BYTES
+                start = _at(extent, first)
                 size = (last - first) * _SECTOR_BYTES
                 unknown -= size
                 yield Moved(request.row, dev, ino, start, size)
         if unknown:
             yield Moved(request.row, None, None, None, unknown)
+
+
+def _drop_page(request: Step, task: _Task) -> None:
+    """Leave out the page of blocks of the file system.
+
+    These are pages of the device itself, added before the request and after those of the file.
+    """
+    if task.pages and task.pages[-1].size == request.size:
+        task.pages.pop()
 
 
 def _append(parts: list[Moved], part: Moved) -> None:
@@ -294,13 +350,18 @@ def _replace(known: list[_Extent], new: _Extent) -> None:
         if old.first < new.first:
             left.append(old._replace(end=new.first))
         if old.end > new.end:
-            offset = (new.end - old.first) * _SECTOR_BYTES
-            left.append(_Extent(new.end, old.end, old.file, old.start + offset))
+            left.append(_Extent(new.end, old.end, old.file, _at(old, new.end)))
         last += 1
     known[place:last] = sorted([*left, new])
 
 
 def _continues(before: _Extent, new: _Extent) -> bool:
-    """Say whether an extent holds the same bytes of the same file as another one that is in it."""
-    offset = (new.first - before.first) * _SECTOR_BYTES
-    return before.file == new.file and before.start + offset == new.start
+    """Say whether an extent shows all that another one shows, which is in it."""
+    return before.file == new.file and new.start in {None, _at(before, new.first)}
+
+
+def _at(extent: _Extent, sector: int) -> int | None:
+    """Give the byte of the file that is at a sector."""
+    if extent.start is None:
+        return None
+    return extent.start + (sector - extent.first) * _SECTOR_BYTES

@@ -1,6 +1,6 @@
 """The records of requests to block devices: which are one request, and when it completed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -46,11 +46,11 @@ REQUEST_FIELDS: Final[Dtypes] = {
 KEY: Final = ("dev", "op")
 
 
-def request_records(log: pl.DataFrame) -> pl.DataFrame:
-    """Give the records of requests, from the events or the tracer."""
+def request_records(log: pl.DataFrame, names: Sequence[str] = REQUESTS) -> pl.DataFrame:
+    """Give the records of requests, from the events or the tracer; or of other such events."""
     name = pl.col("name")
-    if (log["name"] == ISSUE).any():
-        rows = log.filter(name.is_in(REQUESTS))
+    if names != REQUESTS or (log["name"] == ISSUE).any():
+        rows = log.filter(name.is_in(names))
     else:
         action = pl.col("action").cast(pl.String).replace_strict(_ACTIONS, default=None)
         rows = log.with_columns(

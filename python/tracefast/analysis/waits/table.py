@@ -8,6 +8,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
+from tracefast.analysis.kernel_times import has_columns, with_times_of_calls
 
 # What the fold gives besides, for the screen and the graph.
 DETAILS: Final = ("because_task", "because_pid", "because_tid", "met_pid", "met_image", "root_pid")
@@ -20,6 +21,9 @@ SCHEMA: Final = pl.Schema(
         if name not in DETAILS
     }
 )
+# Of joined events: columns of the table, and of the events.
+JOINED: Final = pl.Schema({"off_cpu_ns": pl.Int64})
+_JOINED: Final = {"off_cpu_ns": "off_cpu_ns", "ready_ns": "run_delay_ns"}
 # Verdicts on those who do not go on, the surest first.
 STUCK: Final = ("deadlock", "likely-deadlock", "stalled")
 
@@ -46,12 +50,18 @@ def waits_in_detail(
         raise TypeError(f"min_ns must be an int, not {type(min_ns).__name__}")
     if min_ns < 0:
         raise ValueError("min_ns must be at least 0")
-    return folded(
+    rows = folded(
         events,
         lambda: _core.Waits(min_ns=min_ns),
         name="WAITS",
         question=question,
         look=None if gaps is None else lambda fold: gaps(fold.gaps),
+    )
+    if not has_columns(events, tuple(_JOINED.values())):
+        return rows
+    joined = with_times_of_calls(rows, events, _JOINED, question)
+    return joined.with_columns(pl.coalesce("run_delay_ns", "ready_ns").alias("run_delay_ns")).drop(
+        "ready_ns"
     )
 
 
@@ -88,7 +98,8 @@ def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:
             with a `verdict`, to the moment of the verdict; if it is the last of a series that timed
             out again and again, from the first of them.
         `run_delay_ns` : Int64
-            From the wake-up until the task ran again (ftrace with events of the scheduler).
+            From the wake-up until the task ran again (ftrace with events of the scheduler, and
+            joined events).
         `task` : UInt32
             Identity of the thread that waited.
         `pid`, `tid` : Int32
@@ -141,6 +152,9 @@ def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:
         `because_line` : UInt64
             The line that explains it: the fork while another thread used the lock, the death of the
             child, the fork that copied the other end of the pipe.
+        `off_cpu_ns` : Int64
+            Part of `dur_ns` in which the thread was off the processor. The rest is work of the
+            kernel, and of strace. Only of joined events.
 
     Raises
     ------
@@ -165,7 +179,7 @@ def waits(events: Events, min_ns: int = MIN_NS) -> pl.LazyFrame:
     >>> tf.waits(tf.scan(log)).select("tid", "on", "object", "waker_pid", "end").collect().rows()
     [(7, 'child', 'pid 8', 8, 'woken'), (8, 'timer', None, None, 'timeout')]
     """
-    return waits_in_detail(events, min_ns=min_ns).select(SCHEMA.names())
+    return waits_in_detail(events, min_ns=min_ns).select(pl.exclude(DETAILS))
 
 
 def stuck(events: Events) -> pl.LazyFrame:
@@ -194,7 +208,8 @@ def stuck(events: Events) -> pl.LazyFrame:
             with a `verdict`, to the moment of the verdict; if it is the last of a series that timed
             out again and again, from the first of them.
         `run_delay_ns` : Int64
-            From the wake-up until the task ran again (ftrace with events of the scheduler).
+            From the wake-up until the task ran again (ftrace with events of the scheduler, and
+            joined events).
         `task` : UInt32
             Identity of the thread that waited.
         `pid`, `tid` : Int32
@@ -247,6 +262,9 @@ def stuck(events: Events) -> pl.LazyFrame:
         `because_line` : UInt64
             The line that explains it: the fork while another thread used the lock, the death of the
             child, the fork that copied the other end of the pipe.
+        `off_cpu_ns` : Int64
+            Part of `dur_ns` in which the thread was off the processor. The rest is work of the
+            kernel, and of strace. Only of joined events.
 
     Raises
     ------
@@ -271,7 +289,9 @@ def stuck(events: Events) -> pl.LazyFrame:
     >>> tf.stuck(tf.scan(log)).select("tid", "verdict", "proof", "because_line").collect().rows()
     [(7, 'deadlock', 'own-pipe', 4)]
     """
-    return stuck_rows(waits_in_detail(events, question="tracefast.stuck")).select(SCHEMA.names())
+    return stuck_rows(waits_in_detail(events, question="tracefast.stuck")).select(
+        pl.exclude(DETAILS)
+    )
 
 
 def stuck_rows(waits: pl.LazyFrame) -> pl.LazyFrame:

@@ -74,6 +74,7 @@ def forks(
     import polars as pl
 
     from tracefast.analysis.forks.evidence import fork_rows
+    from tracefast.analysis.forks.kernel_times import SCHEMA as JOINED
     from tracefast.analysis.forks.summary import SCHEMA as SUMMARY
     from tracefast.analysis.forks.summary import report
     from tracefast.analysis.forks.table import SCHEMA
@@ -91,13 +92,15 @@ def forks(
         raise CommandError(
             f"--sort {request.sort}: only single processes have this column", "add --each"
         )
-    check_columns(request, SCHEMA if each else SUMMARY)
+    check_columns(request, SCHEMA | JOINED if each else SUMMARY)
     rows, complete = run_analysis(request, analysis if each else fork_rows)
     if rows is not None:
         if not threads:
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
         rows = filter_matching(rows, match, "parent_image", "image")
         if each:
+            # Only joined events have some.
+            check_columns(request, rows.schema)
             print_table(filter_rows(rows, request), request, main=_MAIN, spare=_SPARE)
         elif request.wide or request.form is not Format.TABLE:
             table = filter_rows(report(rows, threads=True).summary, request)

@@ -97,7 +97,14 @@ def waits(
 
     from tracefast.analysis.waits.pairs import SCHEMA as PAIRS
     from tracefast.analysis.waits.pairs import pairs as pairs_of
-    from tracefast.analysis.waits.table import DETAILS, SCHEMA, STUCK, stuck_rows, waits_in_detail
+    from tracefast.analysis.waits.table import (
+        DETAILS,
+        JOINED,
+        SCHEMA,
+        STUCK,
+        stuck_rows,
+        waits_in_detail,
+    )
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import (
         check_columns,
@@ -110,7 +117,7 @@ def waits(
     if stuck and pairs:
         raise CommandError("--stuck and --pairs are two tables", "leave out one of them")
     min_ns = parse_span("--min", min_)
-    check_columns(request, PAIRS if pairs else SCHEMA)
+    check_columns(request, PAIRS if pairs else SCHEMA | JOINED)
     suffix = None if graph is None else _suffix(graph)
     gaps: list[str] = []
     rows, complete = run_analysis(
@@ -118,6 +125,9 @@ def waits(
     )
     if rows is None:
         return FAILED
+    if not pairs:
+        # Only joined events have some.
+        check_columns(request, rows.select(pl.exclude(DETAILS)).schema)
     rows = rows.sort("source", "ts", nulls_last=True, maintain_order=True)
     rows = filter_matching(rows, match, "image")
     found = rows["verdict"].unique()

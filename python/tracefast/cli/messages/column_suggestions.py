@@ -66,10 +66,6 @@ def suggest_column(wanted: str, columns: Iterable[str]) -> str:
 
 def _table(columns: set[str]) -> str | None:
     """Find the table that has these columns; it may have more, which some options add."""
-    from tracefast.analysis.files.device_reads import SCHEMA
-
-    # Tables of joined events have these, too.
-    columns = columns - set(SCHEMA)
     if columns <= set(names_of(EVENTS)):
         return "events"
     return next((name for name, groups in TABLES.items() if columns <= set(names_of(groups))), None)

@@ -107,3 +107,13 @@ COLUMNS: Final = (
         " null for ftrace, which does not stop tasks.",
     ),
 )
+# Of events that `tracefast.join` has made.
+JOINED: Final = (
+    columns(
+        "call_kernel_ns exec_kernel_ns",
+        "Int64",
+        "Time that the kernel spent in the call, and in the execve that succeeded: `call_ns` and"
+        " `exec_ns` without strace. Only of joined events; null for calls that the kernel"
+        " restarted.",
+    ),
+)

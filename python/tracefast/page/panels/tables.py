@@ -30,6 +30,8 @@ _WAITS: Final = (
     "waker_pid",
     "line",
 )
+# Of joined events only.
+_OF_DEVICES: Final = ("cached_reads", "cold_reads", "disk_read_bytes")
 _GAPS: Final = {
     "no-times": "It has no times: record with strace -ttt -T.",
     "no-durations": "It has no durations of calls: record with strace -T.",
@@ -65,17 +67,10 @@ def files(answers: Answers) -> list[Panel]:
     """List files, and draw how the first ones were read."""
     used, known = answers.used_files, answers.activity
     rows = used.select(
-        "source",
-        "path",
-        "processes",
-        "opens",
-        "reads",
-        "read_bytes",
+        *("source", "path", "processes", "opens", "reads", "read_bytes"),
         access_pattern("read").alias("pattern"),
-        "read_reread_factor",
-        "read_ns",
-        "writes",
-        "write_bytes",
+        *("read_reread_factor", "read_ns", "writes", "write_bytes"),
+        *(name for name in _OF_DEVICES if name in used.columns),
     )
     names = {"pattern": "how read", "read_reread_factor": "re-read"}
     body = empty("The log names no file that was used.", "strace -f -ttt -T -yy")
@@ -147,6 +142,8 @@ def calls(answers: Answers) -> Panel:
         return Panel(
             "calls", "System calls", empty("The log has no system calls.", "strace -f -ttt -T")
         )
+    if answers.kernel_times.height:
+        rows = rows.join(answers.kernel_times, on=["source", "name"], how="left")
     body, known = "", answers.activity
     if known is not None:
         curves = sizes.latency_rows(known, rows)

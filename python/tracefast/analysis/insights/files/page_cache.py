@@ -20,11 +20,9 @@ WASTE: Final = Threshold(
 
 def _known(log: Log) -> pl.DataFrame:
     table = log.page_cache
-    return (
-        table
-        if table.is_empty()
-        else table.with_columns(pl.format("{} inode {}", "dev", "ino").alias("name"))
-    )
+    if table.is_empty() or "ino" not in table.columns:
+        return table
+    return table.with_columns(pl.format("{} inode {}", "dev", "ino").alias("name"))
 
 
 def page_cache_misses(log: Log) -> Iterator[Finding]:
@@ -56,7 +54,8 @@ def page_cache_misses(log: Log) -> Iterator[Finding]:
 PAGE_CACHE_MISSES: Final = Rule(
     code="page-cache-misses",
     title="Reads at random wait for the disk.",
-    looks_for="Files (ftrace, events of filemap and readahead) whose lookups miss, at places that"
+    looks_for="Files (ftrace, events of filemap and readahead, also if joined with a log of strace)"
+    " whose lookups miss, at places that"
     " continue no read before. Its severity is by the share of the bytes that were fetched.",
     advice="Sort the reads by offset; read the file into memory once if it fits"
     " (posix_fadvise(POSIX_FADV_WILLNEED), vmtouch); keep requests in flight (io_uring, threads).",

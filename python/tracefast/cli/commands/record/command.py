@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,10 @@ from tracefast.cli.messages.stderr import print_warning
 from tracefast.cli.output.form import Format
 from tracefast.cli.text.units import count, size
 from tracefast.outputs import sink_of
-from tracefast.record.options import Only
+from tracefast.recording.options import Only
+
+if TYPE_CHECKING:
+    from tracefast.recording.run import Recording
 
 _INTERVAL_S = 0.5
 
@@ -64,9 +67,20 @@ def record(
             " scheduler, too, at a fraction of the cost.",
         ),
     ] = False,
+    both: Annotated[
+        bool,
+        typer.Option(
+            "--both",
+            help="Record with strace and with the kernel at the same time, and join them (root).",
+        ),
+    ] = False,
     keep_log: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Keep the text of strace, too.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Keep the text of the tracer, too; with --both also FILE.ftrace.",
+            show_default=False,
+        ),
     ] = None,
     no_clobber: options.ClobberOption = False,
     quiet: options.QuietOption = False,
@@ -83,9 +97,10 @@ def record(
       tracefast record -o app.parquet --only files -- python train.py
       tracefast record -o server.parquet -p 1234
       sudo tracefast record --kernel -o app.parquet -- ./app
+      sudo tracefast record --both -o app.parquet -- ./app
       tracefast record -o app.parquet --keep-log app.strace -- ./app
     """
-    from tracefast.record.run import record as run
+    from tracefast.recording.run import record as run
 
     if output is None:
         raise CommandError("no output is given", "give -o FILE.parquet")
@@ -96,10 +111,14 @@ def record(
             "neither a command nor a process is given" if not pid else "-p and a command",
             "give -- COMMAND, or -p PID",
         )
-    if kernel and (only or keep_log):
-        raise CommandError(
-            "--kernel: takes neither --only nor --keep-log, which are for strace", "leave them out"
-        )
+    if kernel and both:
+        raise CommandError("--kernel and --both", "--both records with the kernel, too")
+    if only and (kernel or both):
+        raise CommandError("--only: is for strace alone", "leave it out")
+    if both and sink_of(output) != "parquet":
+        raise CommandError(f"{output}: joined events are Parquet", "name it FILE.parquet")
+    if both and keep_log is not None and keep_log.endswith(".ftrace"):
+        raise CommandError(f"{keep_log}: is the name of the kernel's text", "name it FILE.strace")
     progress = Progress()
     with _progress_line(progress, disabled=quiet):
         made = run(
@@ -108,30 +127,33 @@ def record(
             pids=pid or [],
             only=only,
             kernel=kernel,
+            both=both,
             keep_log=keep_log,
             clobber=not no_clobber,
             progress=progress,
             say=print_warning,
         )
     if not quiet:
-        _show(made.output, made.report)
+        _show(made)
     return made.exit_code
 
 
-def _show(output: str, report: object) -> None:
+def _show(made: "Recording") -> None:
     """Print the report and the first screen, on standard error: the command has the output."""
-    from tracefast import Report
     from tracefast.cli.commands.overview.command import made_overview
     from tracefast.cli.output.terminal import terminal_width
     from tracefast.cli.screen.overview.report import render
     from tracefast.cli.screen.parse_report import print_report
 
-    if isinstance(report, Report):
-        print_report(report, output)
-    found, _ = made_overview(Request(form=Format.TABLE, inputs=[output], quiet=True))
+    print_report(made.report, made.output)
+    for line in made.joined.lines() if made.joined else ():
+        print(line, file=sys.stderr)
+    found, _ = made_overview(Request(form=Format.TABLE, inputs=[made.output], quiet=True))
     if found is not None:
         print(file=sys.stderr)
-        print(render(found, [output], width=max(terminal_width(), 60)), end="", file=sys.stderr)
+        print(
+            render(found, [made.output], width=max(terminal_width(), 60)), end="", file=sys.stderr
+        )
 
 
 @contextmanager

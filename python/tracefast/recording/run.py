@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import get_args
 
 from tracefast import _core
+from tracefast.analysis.join.report import JoinReport
 from tracefast.arguments import check_choice, path_text
 from tracefast.inputs.sources import Source
 from tracefast.outputs import exists, sink_of
-from tracefast.record import child
-from tracefast.record.kernel import KernelRun
-from tracefast.record.options import Only
-from tracefast.record.strace import Say, StraceRun
+from tracefast.recording import child
+from tracefast.recording.both import BothRun
+from tracefast.recording.kernel import KernelRun
+from tracefast.recording.options import Only
+from tracefast.recording.strace import Say, StraceRun
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,14 @@ class Recording:
         What was read, as of `tracefast.parse`.
     exit_code
         That of the command; 128 and the number of the signal that ended it.
+    joined
+        Of a run with ``both=True``: how well the logs match; None where they did not.
     """
 
     output: str
     report: _core.Report
     exit_code: int
+    joined: JoinReport | None = None
 
 
 def record(
@@ -43,6 +48,7 @@ def record(
     pids: Sequence[int] = (),
     only: Only | None = None,
     kernel: bool = False,
+    both: bool = False,
     keep_log: Source | None = None,
     clobber: bool = True,
     progress: _core.Progress | None = None,
@@ -68,8 +74,12 @@ def record(
     kernel
         Record with the kernel's tracefs instead of strace: it slows calls down far less, and shows
         the page cache, devices and the scheduler. It needs root, and ends with the program.
+    both
+        Record with strace and with the kernel, and join what both show, as
+        :func:`tracefast.join` does. The output is Parquet; it needs root.
     keep_log
-        A file for the text of strace, too.
+        A file for the text of the tracer, too. With `both` it is for strace's, and the kernel's is
+        beside it, with the suffix ``.ftrace``.
     clobber
         Replace an output that exists.
     progress
@@ -107,23 +117,27 @@ def record(
         raise ValueError("record needs a command, or processes to attach to, and not both")
     _check_output(target, clobber=clobber)
     log = None if keep_log is None else path_text("keep_log", keep_log)
-    if kernel and (only or log):
-        raise ValueError("only and keep_log are for strace, not for the kernel")
+    if (kernel and both) or ((kernel or both) and only):
+        raise ValueError("kernel, both and only exclude each other")
+    if both and log is not None and Path(log).suffix == ".ftrace":
+        raise ValueError(f"{log}: this is the name of the kernel's text; use .strace")
+    if both and sink_of(target) != "parquet":
+        raise ValueError(f"{target}: joined events are Parquet; name it FILE.parquet")
     counters = _core.Progress() if progress is None else progress
+    run: KernelRun | BothRun | StraceRun
     with child.signals_held():
-        run = (
-            KernelRun(command, pids, say=say)
-            if kernel
-            else StraceRun(command, pids, only=only, keep_log=log, say=say)
-        )
+        if kernel:
+            run = KernelRun(command, pids, keep_log=log, say=say)
+        elif both:
+            run = BothRun(command, pids, keep_log=log, say=say)
+        else:
+            run = StraceRun(command, pids, only=only, keep_log=log, say=say)
         with child.signals_to(run.receive):
             report, code = run.parse(
-                target,
-                name=f"{Path(target).stem}.{'ftrace' if kernel else 'strace'}",
-                clobber=clobber,
-                progress=counters,
+                target, name=Path(target).stem, clobber=clobber, progress=counters
             )
-    return Recording(target, report, 0 if pids else code)
+    joined = run.joined if isinstance(run, BothRun) else None
+    return Recording(target, report, 0 if pids else code, joined)
 
 
 def _check_output(output: str, *, clobber: bool) -> None:

@@ -5,27 +5,46 @@ import os
 import select
 import signal
 import termios
+import time
 from array import array
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import BinaryIO, Final
 
 from tracefast import _core
 from tracefast.error_hints import error_with_hint
-from tracefast.outputs import sink_of
-from tracefast.record import child
-from tracefast.record.options import Only, strace_options, strace_version
+from tracefast.recording import child
+from tracefast.recording.events import write_events
+from tracefast.recording.options import Only, strace_options, strace_version
 
 Say = Callable[[str], None]
 
 # Bytes of the pipe: what strace may write ahead.
 _PIPE: Final = 1 << 20
-_CHUNK: Final = 1 << 16
+# So many bytes are worth to be woken for; of fewer, wait for more.
+_FEW: Final = 1 << 14
+_TOGETHER_S: Final = 0.003
 _PATIENCE_S: Final = 0.2
 # The exit code where a signal ended the recording, but not the command.
-_STILL_RUNS: Final = 128 + signal.SIGINT
+STILL_RUNS: Final = 128 + signal.SIGINT
+
+
+def find_strace() -> str:
+    """Find strace.
+
+    Raises
+    ------
+    Error
+        It is missing.
+    """
+    try:
+        return child.program("strace")
+    except _core.Error as error:
+        raise error_with_hint(
+            "strace: not found", "install it: apt install strace, dnf install strace"
+        ) from error
 
 
 class StraceRun:
@@ -37,12 +56,19 @@ class StraceRun:
         The program and its arguments; empty to attach.
     pids
         Processes to attach to.
+    stopped
+        The one of them that is a program of this process's own, and has not run yet; 0 for none.
     only
         Which calls are wanted; None for all.
     keep_log
         A file that gets the log, too.
     say
         Called with what happens while the program runs.
+
+    Attributes
+    ----------
+    gone
+        Set when strace has ended.
 
     Raises
     ------
@@ -57,39 +83,35 @@ class StraceRun:
         command: Sequence[str],
         pids: Sequence[int] = (),
         *,
+        stopped: int = 0,
         only: Only | None = None,
         keep_log: str | None = None,
         say: Say = lambda _: None,
     ) -> None:
-        try:
-            strace = child.program("strace")
-        except _core.Error as error:
-            raise error_with_hint(
-                "strace: not found", "install it: apt install strace, dnf install strace"
-            ) from error
+        strace = find_strace()
         if command:
             child.program(command[0])
         for pid in pids:
             child.check_attachable(pid)
         options = strace_options(strace_version(strace), only)
         options += [word for pid in pids for word in ("-p", str(pid))]
+        options += ["-I3"] if stopped else []  # What the terminal sends is for the program.
         log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
-        self._say, self._attached = say, bool(pids)
+        self._say, self._stopped = say, stopped
+        self._attached = bool(pids) and not stopped
         self._asked = self._late = self._code = 0
         self._begun = Event()
         self._cut = False
-        self._gone = Event()
+        self.gone = Event()
         self._read, write = os.pipe()
-        with suppress(OSError):  # It is only faster.
-            fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE)
+        _enlarge(write)
         # strace opens the pipe of this process: the program inherits no descriptor of it.
         output = f"/proc/{os.getpid()}/fd/{write}"
         program = ["--", *command] if command else []
         words = [strace, *options, "-o", output, *program]
         self._pid = child.start(words, ends_with_parent=True)
         Thread(target=self._wait, args=(write,), name="tracefast-strace", daemon=True).start()
-        if log is not None:
-            self._read = _copied(self._read, log)
+        self._read = _copied(self._read, log)
 
     def _wait(self, write: int) -> None:
         """Wait for strace, and then end the log."""
@@ -98,7 +120,7 @@ class StraceRun:
         while not select.select([process], [], [], _PATIENCE_S)[0]:
             if said or self._attached or not self._begun.is_set():
                 continue
-            if not child.children(self._pid):
+            if not self._programs():
                 said = True
                 self._say(
                     "the command has ended; what it started still runs, and is recorded: Ctrl-C "
@@ -106,8 +128,14 @@ class StraceRun:
                 )
         os.close(process)
         self._code = child.exit_code(os.waitpid(self._pid, 0)[1])
-        self._gone.set()
+        self.gone.set()
         os.close(write)
+
+    def _programs(self) -> list[int]:
+        """List the program that strace runs, if it has not ended."""
+        if not self._stopped:
+            return child.children(self._pid)
+        return [pid for pid in child.children(os.getpid()) if pid == self._stopped]
 
     def receive(self, number: signal.Signals, sent: bool) -> None:
         """Pass a signal on.
@@ -124,14 +152,14 @@ class StraceRun:
         KeyboardInterrupt
             The program has ended, and this is the second signal since then: nothing is written.
         """
-        if self._gone.is_set():
+        if self.gone.is_set():
             # The first one may have been meant for the program.
             self._late += 1
             if self._late > 1:
                 raise KeyboardInterrupt
             return
         self._asked += 1
-        targets = [self._pid] if self._attached else child.children(self._pid)
+        targets = [self._pid] if self._attached else self._programs()
         insists = self._asked > 1 and number not in {signal.SIGINT, signal.SIGQUIT}
         if not targets or insists:
             # strace itself takes no signal while it runs a command. Without it, what it traced
@@ -157,45 +185,33 @@ class StraceRun:
         """
         try:
             self._await_text()
-            report = _core.parse(
-                [f"/proc/self/fd/{self._read}"],
+            report = write_events(
+                self._read,
                 output,
-                sink=sink_of(output) or "parquet",
-                format_in="strace",
+                "strace",
+                name=f"{name}.strace",
                 clobber=clobber,
                 progress=progress,
-                name=name,
             )
         except Exception as error:
-            if not self._gone.is_set():
-                self._say(f"{error}: the command goes on, and is not recorded")
-            self._drop()
+            if not self.gone.is_set():
+                self._say(child.goes_on(error))
             raise
         finally:
             os.close(self._read)
-        self._gone.wait()
+            self.gone.wait()
         if self._cut:
             return report, _code_in(output)
         return report, self._code
 
     def _await_text(self) -> None:
         """Wait for the first text; without any, nothing is written."""
-        while not select.select([self._read], [], [], _PATIENCE_S / 4)[0]:
-            if self._gone.is_set() and not select.select([self._read], [], [], 0)[0]:
-                raise child.not_traced(self._code)
+        select.select([self._read], [], [])
         # At the end of the log, a pipe is readable, too.
         if _is_empty(self._read):
-            self._gone.wait()
+            self.gone.wait()
             raise child.not_traced(self._code)
         self._begun.set()
-
-    def _drop(self) -> None:
-        """Read on, so that strace does not wait, nor say for each call that nobody reads it."""
-        os.set_blocking(self._read, False)
-        while not self._gone.is_set():
-            if select.select([self._read], [], [], _PATIENCE_S)[0]:
-                with suppress(BlockingIOError):
-                    os.read(self._read, _CHUNK)
 
 
 def _code_in(output: str) -> int:
@@ -209,7 +225,7 @@ def _code_in(output: str) -> int:
     first = events.select("tid").head(1).collect()["tid"].item()
     ends = events.filter(pl.col("kind") == "exit", pl.col("tid") == first)
     last = ends.select("ret").collect()["ret"].drop_nulls().tail(1).to_list()
-    return int(last[0]) if last else _STILL_RUNS
+    return int(last[0]) if last else STILL_RUNS
 
 
 def _is_empty(pipe: int) -> bool:
@@ -218,21 +234,33 @@ def _is_empty(pipe: int) -> bool:
     return waiting[0] == 0
 
 
-def _copied(pipe: int, log: BinaryIO) -> int:
-    """Copy what comes from a pipe to a file; give another pipe with the same."""
+def _copied(pipe: int, log: BinaryIO | None) -> int:
+    """Copy what comes from strace, to a file as well; give a pipe with the same in larger pieces.
+
+    strace writes line by line. Who waits in a read is woken for each (pipe_write in fs/pipe.c),
+    and takes the processor from the program; so let some come together.
+    """
     read, write = os.pipe()
+    _enlarge(write)
 
     def copy() -> None:
-        with log:
-            while chunk := os.read(pipe, _CHUNK):
-                with suppress(OSError):  # A full disk: the events are more important.
-                    log.write(chunk)
-                with suppress(BrokenPipeError), memoryview(chunk) as left:
-                    rest = left
-                    while rest:
-                        rest = rest[os.write(write, rest) :]
+        with log or nullcontext():
+            while chunk := os.read(pipe, _PIPE):
+                if log is not None:
+                    with suppress(OSError):  # A full disk: the events are more important.
+                        log.write(chunk)
+                # Without a reader, strace would print an error for each line: read on.
+                with suppress(BrokenPipeError):
+                    child.write_all(write, chunk)
+                if len(chunk) < _FEW:
+                    time.sleep(_TOGETHER_S)
         os.close(write)
         os.close(pipe)
 
-    Thread(target=copy, name="tracefast-keep-log", daemon=True).start()
+    Thread(target=copy, name="tracefast-copy", daemon=True).start()
     return read
+
+
+def _enlarge(pipe: int) -> None:
+    with suppress(OSError):  # It is only faster.
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)

@@ -18,7 +18,11 @@ from tracefast.error_hints import error_with_hint
 _DEFAULT: Final = (signal.SIGPIPE, signal.SIGXFSZ)
 # What a terminal sends to all processes in the foreground.
 _OF_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
+# Which processes may be traced: Documentation/admin-guide/LSM/Yama.rst.
+_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 _PASSED_ON: Final = (*_OF_TERMINAL, signal.SIGTERM, signal.SIGHUP)
+# Stops before it becomes the program, so that this is traced from its first call.
+_STOPPED: Final = 'kill -STOP $$; exec "$@"'
 
 
 def program(name: str) -> str:
@@ -58,6 +62,25 @@ def start(argv: Sequence[str], *, ends_with_parent: bool = False) -> int:
     return os.posix_spawn(words[0], words, os.environ, setsigmask=(), setsigdef=_DEFAULT)
 
 
+def start_stopped(command: Sequence[str]) -> int:
+    """Start a program that runs from ``SIGCONT`` on; give its process id."""
+    pid = start([program("sh"), "-c", _STOPPED, "sh", *command])
+    os.waitpid(pid, os.WUNTRACED)
+    return pid
+
+
+@contextmanager
+def ended_on_error(pid: int) -> Iterator[None]:
+    """End a program that has not run yet if the block fails; 0 for none."""
+    try:
+        yield
+    except BaseException:
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        raise
+
+
 def _killed_with_parent() -> list[str]:
     """Give the start of a command that ends when this process is killed, where that is known.
 
@@ -81,6 +104,18 @@ def children(parent: int) -> list[int]:
                 if int(fields[1]) == parent and fields[0] != b"Z":
                     found.append(int(entry.name))
     return found
+
+
+def threads(pids: Sequence[int]) -> list[int]:
+    """List the threads of processes."""
+    return [int(task.name) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
+
+
+def write_all(pipe: int, data: bytes) -> None:
+    """Write all bytes to a pipe, which may take them in parts."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
 
 
 def exit_code(status: int) -> int:
@@ -147,6 +182,18 @@ def _in_foreground() -> bool:
         os.close(terminal)
 
 
+def tracer(pid: int) -> int:
+    """Give the process that traces another one; 0 for none.
+
+    Raises
+    ------
+    OSError
+        There is no such process.
+    """
+    status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+    return next((int(line.split()[1]) for line in status.splitlines() if "TracerPid" in line), 0)
+
+
 def check_attachable(pid: int) -> None:
     """Refuse a process that cannot be traced, before anything is started.
 
@@ -156,25 +203,29 @@ def check_attachable(pid: int) -> None:
         There is no such process, or another one traces it.
     """
     try:
-        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+        other = tracer(pid)
     except OSError as error:
         raise error_with_hint(f"-p {pid}: no such process", "ps -e lists processes") from error
-    tracer = next((line.split()[1] for line in status.splitlines() if "TracerPid" in line), "0")
-    if tracer != "0":
+    if other:
         raise error_with_hint(
-            f"-p {pid}: process {tracer} traces it already", f"end that one first: kill {tracer}"
+            f"-p {pid}: process {other} traces it already", f"end that one first: kill {other}"
         )
+
+
+def goes_on(error: Exception) -> str:
+    """Say that a program runs on, whose output cannot be written; the error itself comes later."""
+    why = getattr(error, "strerror", None) or error
+    return f"{why}: the command goes on, and is not recorded"
 
 
 def not_traced(code: int) -> Error:
     """Make the error for a run of which strace has written nothing, by what forbids to trace."""
     what = f"strace has recorded nothing, and ended with exit code {code}"
-    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
     with suppress(OSError, ValueError):
-        if int(scope.read_text()) > 0 and os.geteuid() != 0:
+        if int(_SCOPE.read_text()) > 0 and os.geteuid() != 0:
             return error_with_hint(
-                f"{what}: {scope} forbids to trace other processes",
-                f"run it as root, or allow it: echo 0 | sudo tee {scope}",
+                f"{what}: {_SCOPE} forbids to trace other processes",
+                f"run it as root, or allow it: echo 0 | sudo tee {_SCOPE}",
             )
     return error_with_hint(
         what,
