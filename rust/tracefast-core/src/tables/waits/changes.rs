@@ -59,12 +59,14 @@ impl Waits {
                     _ => (Kind::Epoll, None),
                 };
                 let mut end = End::new(kind, peer, at.line);
+                end.set = (kind == Kind::Epoll).then(Box::default);
                 let arguments = Arguments::new(at.args, at.ftrace);
                 end.nonblocking = arguments.has(1, "NONBLOCK", O_NONBLOCK);
                 self.world.ends.insert(ofd, end);
                 self.world.tables.insert(table, fd, made(at, ofd));
             }
             Act::EpollControl if !failed => self.watches(at, table, first),
+            Act::EpollWait if !failed => self.limits(at, first),
             Act::Dup if !failed => self.duplicated(at, (table, first), fd2),
             Act::Control if !failed => self.controlled(columns, at, table, (fd, first)),
             Act::Ioctl if !failed => {
@@ -240,31 +242,6 @@ impl Waits {
     fn woke(&mut self, key: FutexKey, wake: Wake) {
         self.world.woke(key, wake);
         self.late.woke(&mut self.rows, key, wake);
-    }
-
-    fn watches(&mut self, at: &At<'_>, table: u32, set: Option<Ofd>) {
-        let Some(set) = set else { return };
-        let arguments = Arguments::new(at.args, at.ftrace);
-        let op = arguments.at(1).unwrap_or_default();
-        let (adds, removes) = match op {
-            "EPOLL_CTL_ADD" | "1" => (true, false),
-            "EPOLL_CTL_DEL" | "2" => (false, true),
-            _ => (false, false),
-        };
-        let fd = arguments.number(2).and_then(|fd| i32::try_from(fd).ok());
-        let watched = fd.and_then(|fd| self.world.tables.descriptor(table, fd));
-        let Some(end) = self.world.ends.get_mut(set) else { return };
-        match watched {
-            Some(one) if adds => {
-                end.watched.push(one.ofd);
-                if let Some(end) = self.world.ends.get_mut(one.ofd) {
-                    end.watched_by.push(set);
-                }
-            }
-            Some(one) if removes => end.watched.retain(|&ofd| ofd != one.ofd),
-            None if adds => end.watches_others = true,
-            _ => {}
-        }
     }
 
     fn duplicated(&mut self, at: &At<'_>, (table, ofd): (u32, Option<Ofd>), new: Option<i32>) {

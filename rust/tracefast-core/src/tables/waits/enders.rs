@@ -82,7 +82,7 @@ impl Late {
         act: acts::Act,
     ) {
         self.ended(waits, act, |target| {
-            let Target::Ends { ends, others } = target else { return None };
+            let Target::Ends { ends, others, .. } = target else { return None };
             let found = ends.iter().any(|&(end, take)| {
                 take == gave && world.ends.get(end).is_some_and(|end| end.peer == Some(ofd))
             });
@@ -130,7 +130,8 @@ impl Waits {
     ) {
         let ready = ready(result)
             .and_then(|fd| self.world.tables.descriptor(self.world.task(at.task)?.table, fd))
-            .map(|descriptor| descriptor.ofd);
+            .map(|descriptor| descriptor.ofd)
+            .or_else(|| self.ready_of_set(at, &waiting.target));
         let mut moved_to = None;
         let waker = match &waiting.target {
             &Target::Futex { key, value, private, mask, .. } => {
@@ -138,7 +139,7 @@ impl Waits {
                 moved_to = (last != key).then_some(last);
                 self.joined(at, value, private).or(woken)
             }
-            Target::Ends { ends, others } => {
+            Target::Ends { ends, others, .. } => {
                 self.giver(at.task, (ends, *others), ready, (from, to))
             }
             Target::Child(_) | Target::Vfork => self.child(at, at.ret),
@@ -177,9 +178,9 @@ impl Waits {
                     (_, Some(key), &Target::Futex { address, private, value, .. }) => {
                         Target::Futex { key, address, private, value, mask: ANY }
                     }
-                    (Some(ofd), _, Target::Ends { ends, others }) => {
+                    (Some(ofd), _, Target::Ends { ends, others, set }) => {
                         let ends = ends.iter().copied().filter(|&(end, _)| end == ofd).collect();
-                        Target::Ends { ends, others: *others }
+                        Target::Ends { ends, others: *others, set: *set }
                     }
                     (_, _, target) => target.clone(),
                 };

@@ -16,6 +16,7 @@ pub(crate) mod fold;
 mod ipc;
 mod judge;
 mod off_cpu;
+mod polls;
 mod table;
 pub(crate) mod wait;
 pub(crate) mod word_classes;

@@ -5,6 +5,7 @@ use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::wait::On;
 use crate::tables::waits::world::acts::{Act, Acts};
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::epoll::EpollSet;
 use crate::tables::waits::world::sockets::{Socket, Sockets};
 
 /// Tasks that gave through an end which are remembered.
@@ -24,6 +25,8 @@ pub(crate) enum Kind {
     Socket,
     /// One that listens; it is its own peer.
     Listening,
+    /// One whose connection nobody has accepted: it waits in the queue of its peer, which listens.
+    Queued,
     /// One of whose connection the log shows both ends.
     Connection,
     /// A pipe or socket that is older than the log, or comes from elsewhere.
@@ -33,7 +36,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether the log proves what the other end is.
     pub(crate) fn shows_peer(self) -> bool {
-        !matches!(self, Self::Foreign | Self::Socket | Self::Listening)
+        !matches!(self, Self::Foreign | Self::Socket | Self::Listening | Self::Queued)
     }
 }
 
@@ -62,14 +65,12 @@ pub(crate) struct End {
     pub(crate) lost: Option<(u32, u64)>,
     /// When a signal last killed one that held it.
     pub(crate) killed: Option<i64>,
-    /// What an epoll set watches.
-    pub(crate) watched: Vec<Ofd>,
-    /// It watches what is not known.
-    pub(crate) watches_others: bool,
     /// The epoll sets that watch it.
     pub(crate) watched_by: Vec<Ofd>,
     /// What only a socket has.
     pub(crate) socket: Option<Box<Socket>>,
+    /// What only an epoll set has.
+    pub(crate) set: Option<Box<EpollSet>>,
     /// The file, if it is older than the log.
     foreign: Option<u64>,
 }
@@ -90,10 +91,9 @@ impl End {
             givers: Vec::new(),
             lost: None,
             killed: None,
-            watched: Vec::new(),
-            watches_others: false,
             watched_by: Vec::new(),
             socket: None,
+            set: None,
             foreign: None,
         }
     }
@@ -107,6 +107,15 @@ impl End {
     pub(crate) fn limit(&self, take: bool) -> Limit {
         let socket = self.socket.as_deref();
         socket.map_or(Limit::None, |socket| if take { socket.takes_for } else { socket.gives_for })
+    }
+
+    /// Whether no other socket can have the address of one that listens. A path can be removed, and
+    /// be that of another socket: unix(7).
+    pub(crate) fn is_named_for_sure(&self) -> bool {
+        self.socket.as_deref().is_some_and(|socket| {
+            !socket.shares_address
+                && socket.local.as_deref().is_some_and(|address| !address.starts_with('/'))
+        })
     }
 
     /// Calls that take from it return at once, as those that give to the other end fail.
@@ -128,9 +137,12 @@ impl End {
             Kind::Epoll => On::Other,
             Kind::File => On::Disk,
             Kind::Foreign if named_pipe() => On::Pipe,
-            Kind::Pair | Kind::Socket | Kind::Listening | Kind::Connection | Kind::Foreign => {
-                On::Socket
-            }
+            Kind::Pair
+            | Kind::Socket
+            | Kind::Listening
+            | Kind::Queued
+            | Kind::Connection
+            | Kind::Foreign => On::Socket,
         }
     }
 
@@ -232,8 +244,8 @@ impl Ends {
             self.sockets.forget(ofd, socket);
         }
         for set in sets {
-            if let Some(set) = self.all.get_mut(&set) {
-                set.watched.retain(|&one| one != ofd);
+            if let Some(set) = self.all.get_mut(&set).and_then(|set| set.set.as_deref_mut()) {
+                set.watched.retain(|one| one.ofd != ofd);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::wait::Waker;
 use crate::tables::waits::world::acts::Act;
 use crate::tables::waits::world::descriptors::{Ofd, Tables};
-use crate::tables::waits::world::ends::Ends;
+use crate::tables::waits::world::ends::{Ends, Kind};
 use crate::tables::waits::world::ipc::{IpcKey, Ipcs};
 use crate::tables::waits::world::leases::Leases;
 use crate::tables::waits::world::locks::{Lock, LockedFile, Locks, Owner};
@@ -19,7 +19,8 @@ pub(crate) enum Target {
     /// A wake of a futex.
     Futex { key: FutexKey, address: u64, private: bool, value: i64, mask: u32 },
     /// Data to take from some ends, or room to give: then `false`. `others`: and what is not known.
-    Ends { ends: Vec<(Ofd, bool)>, others: bool },
+    /// `set`: the epoll set that watches them.
+    Ends { ends: Vec<(Ofd, bool)>, others: bool, set: Option<Ofd> },
     /// The end of a child: of this process id, or of any.
     Child(Option<i32>),
     /// The child that it just made starts a program or ends.
@@ -51,6 +52,8 @@ pub(crate) struct Blocked {
     pub(crate) bytes: Option<i64>,
     /// The task dies in it.
     pub(crate) dies: bool,
+    /// A signal ended it, and it returned: the task goes on if it does not die.
+    pub(crate) returned: bool,
 }
 
 /// Waits for the same thing that timed out one after the other.
@@ -417,7 +420,8 @@ impl World {
             let Some(end) = self.ends.get_mut(ofd) else { continue };
             end.gave.push(act);
             end.took.push(act);
-            let peer = end.peer.filter(|&peer| peer != ofd);
+            let queued = end.kind == Kind::Queued;
+            let peer = end.peer.filter(|&peer| peer != ofd && !queued);
             let held = peer.is_some_and(|peer| !self.tables.holders(peer).is_empty());
             if !held {
                 self.ends.remove(ofd);
