@@ -21,6 +21,7 @@
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -455,6 +456,27 @@ static void watched_with_thread(void) {
     epoll_ctl(set, EPOLL_CTL_ADD, p[0], &event), pthread_create(&t, 0, add_ready, (void *)(intptr_t)set);
     epoll_wait(set, &event, 1, -1);
 }
+/* Each of two waits for the other's first byte, through FIFOs with names. */
+static void two_fifos(int talks) {
+    mkfifo("f", 0600), mkfifo("g", 0600);
+    if (fork() == 0) {
+        int in = open("f", O_RDONLY), out = open("g", O_WRONLY);
+        if (talks) pause_ms(40), write(out, "x", 1);
+        read(in, &c, 1), write(out, "x", 1), _exit(0);
+    }
+    pause_ms(30);
+    int out = open("f", O_WRONLY), in = open("g", O_RDONLY);
+    unlink("f"), unlink("g"), read(in, &c, 1), write(out, "x", 1), wait(0);
+}
+static void fifos(void) { two_fifos(0); }
+static void fifos_talk(void) { two_fifos(1); }
+/* A FIFO that nobody opens, and one that its reader holds open for whoever writes. */
+static void fifo_alone(void) { mkfifo("f", 0600), open("f", O_RDONLY); }
+static void fifo_kept_open(void) {
+    mkfifo("f", 0600);
+    int in = open("f", O_RDONLY | O_NONBLOCK);
+    open("f", O_WRONLY), fcntl(in, F_SETFL, 0), read(in, &c, 1);
+}
 /* A child that waits until its parent asks it to end. */
 static void asked_to_end(void) {
     pid_t child;
@@ -568,7 +590,8 @@ int main(int argc, char **argv) {
     RUN(shared_table); RUN(started_writer); RUN(sent_writer); RUN(copied_writer);
     RUN(packets); RUN(watched_pipe); RUN(watched_own); RUN(watched_limit); RUN(watched_twice);
     RUN(watched_with_thread); RUN(unix_not_accepted); RUN(tcp_not_accepted); RUN(accepted_late);
-    RUN(accepted_by_child); RUN(unix_drained);
+    RUN(accepted_by_child); RUN(unix_drained); RUN(fifos); RUN(fifos_talk); RUN(fifo_alone);
+    RUN(fifo_kept_open);
     RUN(raised); RUN(semaphores); RUN(semaphore_limit); RUN(messages); RUN(messages_with_key);
     RUN(posix_queue); RUN(posix_queue_limit); RUN(lease);
 }

@@ -19,7 +19,7 @@ HEALTHY = {
     *("tcp_half_closed", "unix_talk", "file_into_pipe", "requeued", "bits", "wake_both"),
     *("inherited_priority", "raised", "semaphore_limit", "messages", "messages_with_key"),
     *("posix_queue", "lease", "asked_to_end", "watched_twice"),
-    *("accepted_late", "accepted_by_child", "unix_drained"),
+    *("accepted_late", "accepted_by_child", "unix_drained", "fifos_talk"),
 }
 HANGING = {
     *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),
@@ -30,6 +30,7 @@ HANGING = {
     *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_cycle", "unix_full"),
     *("requeued_for_ever", "semaphores", "posix_queue_limit", "packets", "watched_pipe"),
     *("watched_limit", "watched_with_thread", "unix_not_accepted", "tcp_not_accepted"),
+    *("fifos", "fifo_alone", "fifo_kept_open"),
 }
 # Recorded with -yy.
 NAMED = {
@@ -65,9 +66,9 @@ def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
         session = subprocess.run(
             ["pgrep", "-s", str(run.pid)], capture_output=True, text=True, check=False
         )
-        for pid in map(int, session.stdout.split()):
-            if pid != run.pid:
-                os.kill(pid, number)
+        # They have a group of their own, so that all end at one moment.
+        for group in {os.getpgid(pid) for pid in map(int, session.stdout.split())} - {run.pid}:
+            os.killpg(group, number)
     run.wait(20)
     target = HERE / f"{name}.strace"
     # A set of semaphores outlives its programs.
