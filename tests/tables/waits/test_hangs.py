@@ -80,6 +80,10 @@ HANGS = {
     # Another thread may add to the set.
     "watched_with_thread": [],
     "watched_thread_signalled": [],
+    # Others than those in the log may open a FIFO.
+    "fifos": [("read", "likely-deadlock", "cycle", "read")] * 2,
+    "fifo_alone": [],
+    "fifo_kept_open": [],
     # The log does not show who is connected to whom.
     "tcp_unnamed": [],
     "unix_cycle": [],

@@ -292,9 +292,13 @@ impl Waits {
             {
                 let mut waiting = Waiting::new(Target::Unknown, On::Pipe);
                 waiting.object = columns.0.path.get(at.row).map(Into::into);
-                self.waits_for_lease(columns, at).or(Some(waiting))
+                let found = self.waits_for_lease(columns, at);
+                found.or_else(|| self.waits_for_side(columns, at)).or(Some(waiting))
             }
-            Act::Open => self.waits_for_lease(columns, at),
+            Act::Open => {
+                let found = self.waits_for_lease(columns, at);
+                found.or_else(|| self.waits_for_side(columns, at))
+            }
             _ => None,
         }
     }
@@ -396,9 +400,13 @@ impl Waits {
             self.shows(ofd, path);
         }
         let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
+        let nonblocking = end.is_some_and(|(_, end)| end.nonblocking);
+        // Descriptions of a FIFO are one end.
+        let ofd = ofd.map(|ofd| self.world.ends.side(ofd));
+        let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
         // A file with a lock is a file.
         let end = end.filter(|(_, end)| end.kind != Kind::File);
-        if end.is_some_and(|(_, end)| end.nonblocking) || at.args.contains("MSG_DONTWAIT") {
+        if nonblocking || at.args.contains("MSG_DONTWAIT") {
             return None;
         }
         let limit = end.map_or(Limit::None, |(_, end)| end.limit(take));
@@ -433,6 +441,7 @@ impl Waits {
         }
         let kind = match end.kind {
             Kind::Pipe => "pipe",
+            Kind::Fifo => "FIFO",
             Kind::Pair => "socket pair",
             Kind::Eventfd => "eventfd",
             Kind::Timerfd => "timerfd",

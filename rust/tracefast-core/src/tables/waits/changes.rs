@@ -157,7 +157,16 @@ impl Waits {
                 }
             }
             Act::Kill if !failed => self.told(at),
-            Act::Open if !failed => self.reopened(at, table),
+            Act::Open if !failed => {
+                self.reopened(at, table);
+                self.opens_fifo(columns, at, table, fd.zip(first));
+            }
+            Act::Unlink if !failed && self.world.ends.has_fifos() => {
+                if let Some(file) = columns.1.file.get(at.row) {
+                    self.world.ends.unlinked((at.source, file));
+                }
+            }
+            Act::MakeNode if !failed => self.makes_node(columns, at),
             Act::Startup => self.log_mut(at.source).startup = true,
             _ => {}
         }
@@ -345,7 +354,8 @@ impl Waits {
 
     /// Ends that nobody holds any more were closed.
     pub(crate) fn closed(&mut self, act: Done) {
-        let released = self.world.tables.take_released();
+        let mut released = self.world.tables.take_released();
+        released = released.into_iter().filter_map(|ofd| self.world.ends.left(ofd)).collect();
         for &ofd in &released {
             for gave in [true, false] {
                 self.late.acted(&mut self.rows, &self.world, ofd, gave, act);
@@ -356,7 +366,9 @@ impl Waits {
 
     fn took(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
         let bytes = bytes.or(at.ret).unwrap_or(0);
-        let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
+        let Some(ofd) = ofd.filter(|_| bytes > 0).map(|ofd| self.world.ends.side(ofd)) else {
+            return;
+        };
         if let Some(end) = self.world.ends.get_mut(ofd) {
             // The data is still there.
             let bytes = if at.args.contains("MSG_PEEK") { 0 } else { bytes };
@@ -368,7 +380,9 @@ impl Waits {
 
     fn gave(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
         let bytes = bytes.or(at.ret).unwrap_or(0);
-        let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
+        let Some(ofd) = ofd.filter(|_| bytes > 0).map(|ofd| self.world.ends.side(ofd)) else {
+            return;
+        };
         if let Some(end) = self.world.ends.get_mut(ofd) {
             end.gave(at.as_act(), bytes);
             self.late.acted(&mut self.rows, &self.world, ofd, true, at.as_act());
@@ -419,7 +433,8 @@ impl Waits {
                 // With a small -s, strace leaves some out: then it may be any.
                 let all = fd.starts_with("...").then(|| self.world.tables.ends_of(table));
                 for ofd in one.map(|one| one.ofd).into_iter().chain(all.into_iter().flatten()) {
-                    if let Some(end) = self.world.ends.get_mut(ofd) {
+                    let side = self.world.ends.side(ofd);
+                    if let Some(end) = self.world.ends.get_mut(side) {
                         end.unsure = true;
                     }
                 }

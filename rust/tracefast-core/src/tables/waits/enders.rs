@@ -9,6 +9,7 @@ use crate::tables::waits::wait::{Wait, Waker};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::waits::world::acts;
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ends::{End, Kind};
 use crate::tables::waits::world::ipc::{Ipc, IpcKey};
 use crate::tables::waits::world::locks::LockedFile;
 use crate::tables::waits::world::spaces::FutexKey;
@@ -86,9 +87,15 @@ impl Late {
             let found = ends.iter().any(|&(end, take)| {
                 take == gave && world.ends.get(end).is_some_and(|end| end.peer == Some(ofd))
             });
-            let known = world.ends.get(ofd).is_some_and(|end| end.kind.shows_peer());
+            let shows = |end: &End| end.kind.shows_peer() && end.kind != Kind::Fifo;
+            let known = world.ends.get(ofd).is_some_and(shows);
             found.then_some(known && ends.len() == 1 && !others)
         });
+    }
+
+    /// A side of a FIFO was opened.
+    pub(crate) fn opened(&mut self, waits: &mut [Wait], side: Ofd, act: acts::Act) {
+        self.ended(waits, act, |target| (*target == Target::Opening(side)).then_some(false));
     }
 
     fn ended(
@@ -156,6 +163,11 @@ impl Waits {
                 };
                 one.and_then(ender)
             }
+            &Target::Opening(side) => {
+                let fifo = self.world.ends.get(side).and_then(|end| end.fifo.as_deref());
+                let waker = fifo.and_then(|fifo| fifo.opened.ender(at.task, from, to));
+                waker.map(|waker| Waker { exact: false, ..waker })
+            }
             Target::Lease(file) => {
                 let lease = self.world.leases.get(*file);
                 lease.and_then(|lease| lease.released.ender(at.task, from, to))
@@ -165,7 +177,11 @@ impl Waits {
         };
         let open = matches!(
             waiting.target,
-            Target::Futex { .. } | Target::Ends { .. } | Target::Lock(..) | Target::Ipc(..)
+            Target::Futex { .. }
+                | Target::Ends { .. }
+                | Target::Opening(_)
+                | Target::Lock(..)
+                | Target::Ipc(..)
         );
         match waker {
             Some(_) => {
@@ -218,7 +234,8 @@ impl Waits {
             let (_, peer) = self.world.ends.source_of(ofd)?;
             let acts = if take { &peer.gave } else { &peer.took };
             let waker = acts.ender(task, from, to)?;
-            let known = peer.kind.shows_peer() && !peer.unsure;
+            // Others may have opened a FIFO.
+            let known = peer.kind.shows_peer() && peer.kind != Kind::Fifo && !peer.unsure;
             Some(Waker { exact: waker.exact && known && alone, ..waker })
         });
         wakers.min_by_key(|waker| waker.line)

@@ -11,6 +11,7 @@ mod calls;
 mod changes;
 mod connections;
 mod enders;
+mod fifos;
 mod file_locks;
 pub(crate) mod fold;
 mod ipc;

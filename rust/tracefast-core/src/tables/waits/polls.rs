@@ -38,11 +38,12 @@ impl Waits {
             match self.world.tables.descriptor(table, one.fd) {
                 Some(found) => {
                     on = on.or_else(|| self.world.ends.get(found.ofd).map(End::on));
+                    let side = self.world.ends.side(found.ofd);
                     if one.take {
-                        ends.push((found.ofd, true));
+                        ends.push((side, true));
                     }
                     if one.give {
-                        ends.push((found.ofd, false));
+                        ends.push((side, false));
                     }
                 }
                 None => others = true,
@@ -131,7 +132,8 @@ impl Waits {
         let adds = arguments.is(1, "EPOLL_CTL_ADD", 1) || arguments.is(1, "EPOLL_CTL_MOD", 3);
         let removes = arguments.is(1, "EPOLL_CTL_DEL", 2);
         let Some(fd) = arguments.number(2).and_then(|fd| i32::try_from(fd).ok()) else { return };
-        let found = self.world.tables.descriptor(table, fd).map(|one| one.ofd);
+        let found =
+            self.world.tables.descriptor(table, fd).map(|one| self.world.ends.side(one.ofd));
         // Whether a set in a set is ready depends on what that watches.
         let simple = |&one: &Ofd| self.world.ends.get(one).is_some_and(|end| end.set.is_none());
         let found = found.filter(simple);

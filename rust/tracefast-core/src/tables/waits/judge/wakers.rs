@@ -96,7 +96,11 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
             found
         }
         Target::Ipc(key, take) => ipc(world, task, (*key, *take), blocked.ts),
-        Target::Lease(_) | Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
+        Target::Opening(_)
+        | Target::Lease(_)
+        | Target::Timer
+        | Target::Outside
+        | Target::Unknown => Wakers::default(),
     };
     if let Target::Futex { key, .. } = &blocked.target {
         found.woken |= world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));
@@ -225,7 +229,7 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
             (found.all, found.shown) = (false, false);
             continue;
         };
-        let holders = world.tables.tasks_that_hold(peer);
+        let holders = world.holders(peer);
         let own = |&holder: &u32| world.task(holder).is_some_and(|one| one.table == task.table);
         // A connect waits until who listens has room in its queue.
         let listens = end.kind == Kind::Listening && !take;
@@ -238,6 +242,9 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         found.own |= held_by_itself;
         found.killed = found.killed.max(other.killed);
         found.all &= !(held_by_itself && other.nonblocking);
+        // Anybody may open a FIFO. Who holds both sides of it expects that.
+        let fifo = end.kind == Kind::Fifo;
+        found.all &= !(held_by_itself && fifo);
         // Without a holder the call returns at once.
         found.woken |= holders.is_empty();
         let (from, to) = if take { (other, end) } else { (end, other) };
@@ -245,10 +252,10 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         let acts: &Acts = if take { &other.gave } else { &other.took };
         // Others that connect do not help who waits in the queue.
         found.woken |= acts.any_since(since) && !queued;
-        if take && matches!(end.kind, Kind::Pipe | Kind::Pair | Kind::Connection) {
+        if take && matches!(end.kind, Kind::Pipe | Kind::Fifo | Kind::Pair | Kind::Connection) {
             found.woken |= other.given > end.taken;
         }
-        found.certain &= known && (!(listens || queued) || other.is_named_for_sure());
+        found.certain &= known && !fifo && (!(listens || queued) || other.is_named_for_sure());
         let gives = |holder: &u32| !take || other.givers.contains(holder);
         found.likely.extend(holders.iter().copied().filter(|one| !own(one) || gives(one)));
         found.tasks.extend(holders);

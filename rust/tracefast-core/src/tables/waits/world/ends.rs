@@ -6,6 +6,7 @@ use crate::tables::waits::wait::On;
 use crate::tables::waits::world::acts::{Act, Acts};
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::epoll::EpollSet;
+use crate::tables::waits::world::fifos::{Fifo, Fifos};
 use crate::tables::waits::world::sockets::{Socket, Sockets};
 
 /// Tasks that gave through an end which are remembered.
@@ -15,6 +16,8 @@ const MOST_GIVERS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Pipe,
+    /// A FIFO: each side of it, and each description that is open on one.
+    Fifo,
     Pair,
     Eventfd,
     Timerfd,
@@ -69,6 +72,8 @@ pub(crate) struct End {
     pub(crate) watched_by: Vec<Ofd>,
     /// What only a socket has.
     pub(crate) socket: Option<Box<Socket>>,
+    /// What only a FIFO has.
+    pub(crate) fifo: Option<Box<Fifo>>,
     /// What only an epoll set has.
     pub(crate) set: Option<Box<EpollSet>>,
     /// The file, if it is older than the log.
@@ -93,6 +98,7 @@ impl End {
             killed: None,
             watched_by: Vec::new(),
             socket: None,
+            fifo: None,
             set: None,
             foreign: None,
         }
@@ -131,7 +137,7 @@ impl End {
     pub(crate) fn on(&self) -> On {
         let named_pipe = || self.name.as_deref().is_some_and(|name| name.starts_with("pipe"));
         match self.kind {
-            Kind::Pipe => On::Pipe,
+            Kind::Pipe | Kind::Fifo => On::Pipe,
             Kind::Eventfd => On::Eventfd,
             Kind::Timerfd => On::Timer,
             Kind::Epoll => On::Other,
@@ -169,6 +175,7 @@ pub(crate) struct Ends {
     /// Some are files with locks.
     files: bool,
     pub(crate) sockets: Sockets,
+    pub(crate) fifos: Fifos,
 }
 
 impl Ends {
