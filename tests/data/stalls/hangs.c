@@ -21,6 +21,7 @@
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -266,6 +267,39 @@ static void unix_full(void) {
     if (fork() == 0) { close(s), unix_connected(), unix_connected(), unix_connected(), _exit(0); }
     read(p[0], &c, 1);
 }
+/* The child waits for an answer, and its parent for the end of the child, instead of accepting. */
+static void unix_not_accepted(void) {
+    int s = unix_listening(4);
+    if (fork() == 0) { close(s), read(unix_connected(), &c, 1), _exit(0); }
+    wait(0);
+}
+static void tcp_not_accepted(void) {
+    int s = listening();
+    if (fork() == 0) { close(s), read(connected(), &c, 1), _exit(0); }
+    wait(0);
+}
+/* The same, but a second child accepts. */
+static void accepted_late(void) {
+    int s = unix_listening(4);
+    if (fork() == 0) { pause_ms(100), s = accept(s, 0, 0), pause_ms(40), write(s, "x", 1), _exit(0); }
+    if (fork() == 0) { close(s), read(unix_connected(), &c, 1), _exit(0); }
+    close(s), wait(0), wait(0);
+}
+/* The server accepts, and waits for a child that has the connection. */
+static void accepted_by_child(void) {
+    int s = unix_listening(4);
+    if (fork() == 0) { close(s), pause_ms(20), read(unix_connected(), &c, 1), _exit(0); }
+    int client = accept(s, 0, 0);
+    if (fork() == 0) { close(s), pause_ms(200), write(client, "x", 1), _exit(0); }
+    close(client), wait(0), wait(0);
+}
+/* A queue that is full for a while. */
+static void unix_drained(void) {
+    int s = unix_listening(0);
+    if (fork() == 0) { close(s), unix_connected(), unix_connected(), unix_connected(), _exit(0); }
+    for (int i = 0; i < 3; i++) pause_ms(120), accept(s, 0, 0);
+    wait(0);
+}
 /* A file goes into a pipe that is full until its reader comes. */
 static void file_into_pipe(void) {
     int f = open("/proc/self/exe", O_RDONLY);
@@ -388,6 +422,61 @@ static void watched_pipe(void) {
     int set = epoll_create1(0);
     close(p[1]), close(q[0]), epoll_ctl(set, EPOLL_CTL_ADD, p[0], &event), epoll_wait(set, &event, 1, -1);
 }
+/* One that watches what only it could write, and one that may wait for a second at most. */
+static int watching(int ms) {
+    struct epoll_event event = {EPOLLIN};
+    pipe(p);
+    int set = epoll_create1(0);
+    epoll_ctl(set, EPOLL_CTL_ADD, p[0], &event);
+    return epoll_wait(set, &event, 1, ms);
+}
+static void watched_own(void) { watching(-1); }
+static void watched_limit(void) { while (watching(60000) == 0) {} }
+/* It wakes up by itself, and then answers. */
+static void watched_twice(void) {
+    struct epoll_event event = {EPOLLIN, {.u64 = 7}};
+    pipe(p), pipe(q);
+    if (fork() == 0) { close(p[0]), close(q[1]), read(q[0], &c, 1), write(p[1], "x", 1), _exit(0); }
+    int set = epoll_create1(0);
+    close(p[1]), close(q[0]), epoll_ctl(set, EPOLL_CTL_ADD, p[0], &event);
+    while (epoll_wait(set, &event, 1, 150) == 0) write(q[1], "x", 1);
+    wait(0);
+}
+/* Another thread adds to the set what is ready. */
+static void *add_ready(void *set) {
+    struct epoll_event event = {EPOLLIN};
+    pause_ms(60000), epoll_ctl((intptr_t)set, EPOLL_CTL_ADD, eventfd(1, 0), &event);
+    return 0;
+}
+static void watched_with_thread(void) {
+    struct epoll_event event = {EPOLLIN};
+    pthread_t t;
+    pipe(p);
+    int set = epoll_create1(0);
+    epoll_ctl(set, EPOLL_CTL_ADD, p[0], &event), pthread_create(&t, 0, add_ready, (void *)(intptr_t)set);
+    epoll_wait(set, &event, 1, -1);
+}
+/* Each of two waits for the other's first byte, through FIFOs with names. */
+static void two_fifos(int talks) {
+    mkfifo("f", 0600), mkfifo("g", 0600);
+    if (fork() == 0) {
+        int in = open("f", O_RDONLY), out = open("g", O_WRONLY);
+        if (talks) pause_ms(40), write(out, "x", 1);
+        read(in, &c, 1), write(out, "x", 1), _exit(0);
+    }
+    pause_ms(30);
+    int out = open("f", O_WRONLY), in = open("g", O_RDONLY);
+    unlink("f"), unlink("g"), read(in, &c, 1), write(out, "x", 1), wait(0);
+}
+static void fifos(void) { two_fifos(0); }
+static void fifos_talk(void) { two_fifos(1); }
+/* A FIFO that nobody opens, and one that its reader holds open for whoever writes. */
+static void fifo_alone(void) { mkfifo("f", 0600), open("f", O_RDONLY); }
+static void fifo_kept_open(void) {
+    mkfifo("f", 0600);
+    int in = open("f", O_RDONLY | O_NONBLOCK);
+    open("f", O_WRONLY), fcntl(in, F_SETFL, 0), read(in, &c, 1);
+}
 /* A child that waits until its parent asks it to end. */
 static void asked_to_end(void) {
     pid_t child;
@@ -499,7 +588,10 @@ int main(int argc, char **argv) {
     RUN(first_thread_ended); RUN(joined_crosswise); RUN(busy_thread); RUN(busy_child);
     RUN(reopened); RUN(child_ends); RUN(told_by_signal); RUN(asked_to_end);
     RUN(shared_table); RUN(started_writer); RUN(sent_writer); RUN(copied_writer);
-    RUN(packets); RUN(watched_pipe);
+    RUN(packets); RUN(watched_pipe); RUN(watched_own); RUN(watched_limit); RUN(watched_twice);
+    RUN(watched_with_thread); RUN(unix_not_accepted); RUN(tcp_not_accepted); RUN(accepted_late);
+    RUN(accepted_by_child); RUN(unix_drained); RUN(fifos); RUN(fifos_talk); RUN(fifo_alone);
+    RUN(fifo_kept_open);
     RUN(raised); RUN(semaphores); RUN(semaphore_limit); RUN(messages); RUN(messages_with_key);
     RUN(posix_queue); RUN(posix_queue_limit); RUN(lease);
 }

@@ -1,7 +1,7 @@
 """Record the logs in this folder: `python record.py [NAME…]`, with strace, gcc and zstd.
 
 Programs that hang are killed after a second and a half. `attached` is one to which strace attached
-when it hung, `signalled` one that a SIGINT ended.
+when it hung, those of `SIGNALLED` are ended by a SIGINT.
 """
 
 import os
@@ -18,7 +18,8 @@ HEALTHY = {
     *("talking_pipes", "drained_pipe", "posted", "flock_in_turn", "contended_lock"),
     *("tcp_half_closed", "unix_talk", "file_into_pipe", "requeued", "bits", "wake_both"),
     *("inherited_priority", "raised", "semaphore_limit", "messages", "messages_with_key"),
-    *("posix_queue", "lease", "asked_to_end"),
+    *("posix_queue", "lease", "asked_to_end", "watched_twice"),
+    *("accepted_late", "accepted_by_child", "unix_drained", "fifos_talk"),
 }
 HANGING = {
     *("crossed_pipes", "own_pipe", "full_pipe", "socket_pair", "event", "lost_child", "semaphore"),
@@ -28,6 +29,8 @@ HANGING = {
     *("shared_table", "started_writer", "sent_writer", "copied_writer"),
     *("tcp_cycle", "tcp_unnamed", "tcp_limit", "unix_cycle", "unix_full"),
     *("requeued_for_ever", "semaphores", "posix_queue_limit", "packets", "watched_pipe"),
+    *("watched_limit", "watched_with_thread", "unix_not_accepted", "tcp_not_accepted"),
+    *("fifos", "fifo_alone", "fifo_kept_open"),
 }
 # Recorded with -yy.
 NAMED = {
@@ -36,6 +39,14 @@ NAMED = {
     "unix_names": "unix_cycle",
     "unix_own": "unix_own",
     "unix_talk_names": "unix_talk",
+}
+# Ended by a SIGINT, as by somebody at the terminal.
+SIGNALLED = {
+    "signalled": "full_pipe",
+    "watched_signalled": "watched_pipe",
+    "watched_own": "watched_own",
+    "watched_limit_signalled": "watched_limit",
+    "watched_thread_signalled": "watched_with_thread",
 }
 # All, if none is named.
 WANTED = set(sys.argv[1:])
@@ -55,9 +66,9 @@ def record(name, command, folder, *, ends, options=(), number=signal.SIGKILL):
         session = subprocess.run(
             ["pgrep", "-s", str(run.pid)], capture_output=True, text=True, check=False
         )
-        for pid in map(int, session.stdout.split()):
-            if pid != run.pid:
-                os.kill(pid, number)
+        # They have a group of their own, so that all end at one moment.
+        for group in {os.getpgid(pid) for pid in map(int, session.stdout.split())} - {run.pid}:
+            os.killpg(group, number)
     run.wait(20)
     target = HERE / f"{name}.strace"
     # A set of semaphores outlives its programs.
@@ -100,7 +111,8 @@ def main():
             record(name, [hangs, program], folder, ends=program in HEALTHY, options=["-yy"])
         for name in ("own_handler", "sent_writer", "copied_writer", "flock_cycle"):
             record(f"{name}_raw", [hangs, name], folder, ends=False, options=["-X", "raw"])
-        record("signalled", [hangs, "full_pipe"], folder, ends=False, number=signal.SIGINT)
+        for name, program in SIGNALLED.items():
+            record(name, [hangs, program], folder, ends=False, number=signal.SIGINT)
         attach("attached", [hangs, "two_locks"], folder)
         python = Path(sys.executable).resolve()
         for way in ("fork", "forkserver"):

@@ -60,7 +60,7 @@ _ADVICE: Final = {
 }
 _LIKELY: Final = (
     "A likely-deadlock is not proved: the log ends within 0.1 s, or does not show where all tasks"
-    " come from"
+    " come from, or whether the wait has a limit"
 )
 _GAPS: Final = {
     "no-times": "The log has no times, and cannot say how long a wait took: record with -ttt -T",

@@ -1,6 +1,5 @@
 //! Calls that wait: for what, how long they may, and how they ended.
 
-use std::fmt::Write;
 use std::hash::BuildHasher;
 
 use crate::hash::Hasher;
@@ -8,7 +7,7 @@ use crate::linux::clone::{Kind as Birth, kind_of};
 use crate::linux::waits::Giver;
 use crate::tables::packed::Packed;
 use crate::tables::waits::arguments::{
-    Arguments, FutexCall, FutexOp, Limit, Watched, address, poll_set, ready, select_sets,
+    Arguments, FutexCall, FutexOp, Limit, address, poll_set, ready, select_sets,
 };
 use crate::tables::waits::file_locks::{asked_by_flock, locked};
 use crate::tables::waits::fold::{At, Columns, Waits};
@@ -95,9 +94,18 @@ impl Waits {
             limit: waiting.limit,
             bytes: columns.1.requested.get(at.row),
             dies: at.status == Status::Died,
+            returned: returned && !part,
         };
         match at.status {
-            Status::Returned if !part => self.was_blocked(at.task, &blocked),
+            Status::Returned if !part => {
+                self.was_blocked(at.task, &blocked);
+                // A call that is not restarted (signal(7)) ended by the signal of the next line.
+                if end == Ended::Signal
+                    && let Some(task) = self.world.task_mut(at.task)
+                {
+                    task.blocked = Some(Box::new(blocked));
+                }
+            }
             _ => self.blocked(at.task, blocked),
         }
         // Its descriptors close before the line of its death, which wakes others. The child of a
@@ -139,7 +147,7 @@ impl Waits {
         let open = end == Ended::Open;
         let object = match ready(result) {
             Some(fd) if matches!(at.act, Act::Poll | Act::Select) => self.name_of(at, fd),
-            _ => None,
+            _ => self.ready_of_set(at, &waiting.target).and_then(|ofd| self.name_of_end(ofd)),
         };
         Wait {
             task: at.task,
@@ -284,9 +292,13 @@ impl Waits {
             {
                 let mut waiting = Waiting::new(Target::Unknown, On::Pipe);
                 waiting.object = columns.0.path.get(at.row).map(Into::into);
-                self.waits_for_lease(columns, at).or(Some(waiting))
+                let found = self.waits_for_lease(columns, at);
+                found.or_else(|| self.waits_for_side(columns, at)).or(Some(waiting))
             }
-            Act::Open => self.waits_for_lease(columns, at),
+            Act::Open => {
+                let found = self.waits_for_lease(columns, at);
+                found.or_else(|| self.waits_for_side(columns, at))
+            }
             _ => None,
         }
     }
@@ -318,68 +330,6 @@ impl Waits {
         Some(waiting)
     }
 
-    /// poll and select.
-    fn set(&self, at: &At<'_>, set: Option<Vec<Watched>>, limit: Limit) -> Waiting {
-        let table = self.world.task(at.task).map(|task| task.table);
-        let Some((set, table)) = set.zip(table) else {
-            return Waiting { limit, ..Waiting::new(Target::Unknown, On::Other) };
-        };
-        if set.is_empty() {
-            // It sleeps, or waits for a signal.
-            let (target, on) = if limit.ends() {
-                (Target::Timer, On::Timer)
-            } else {
-                (Target::Outside, On::Signal)
-            };
-            return Waiting { limit, ..Waiting::new(target, on) };
-        }
-        let (mut ends, mut others, mut on) = (Vec::new(), false, None);
-        for one in &set {
-            match self.world.tables.descriptor(table, one.fd) {
-                Some(found) => {
-                    on = on.or_else(|| self.world.ends.get(found.ofd).map(End::on));
-                    if one.take {
-                        ends.push((found.ofd, true));
-                    }
-                    if one.give {
-                        ends.push((found.ofd, false));
-                    }
-                }
-                None => others = true,
-            }
-        }
-        let mut object = String::new();
-        for one in set.iter().take(8) {
-            let name = self.name_of(at, one.fd).unwrap_or_else(|| format!("fd {}", one.fd));
-            let gap = if object.is_empty() { "" } else { ", " };
-            _ = write!(object, "{gap}{name}");
-        }
-        let on = on.unwrap_or(On::Other);
-        let fd = if let [one] = &set[..] { Some(one.fd) } else { None };
-        let target = if ends.is_empty() { Target::Unknown } else { Target::Ends { ends, others } };
-        Waiting { target, on, object: Some(object), limit, fd }
-    }
-
-    fn epoll(&self, columns: &Columns<'_>, at: &At<'_>, arguments: Arguments<'_>) -> Waiting {
-        let name = self.tracker.row_name(at.name);
-        let limit =
-            if name == "epoll_pwait2" { arguments.time(3) } else { arguments.milliseconds(3) };
-        let ofd = columns.1.ofd[0].get(at.row).map(|ofd| (at.source, ofd));
-        let set = ofd.and_then(|ofd| self.world.ends.get(ofd));
-        let mut waiting = Waiting { limit, ..Waiting::new(Target::Unknown, On::Other) };
-        waiting.fd = columns.1.fd[0].get(at.row);
-        if let Some(set) = set.filter(|set| set.kind == Kind::Epoll) {
-            let ends: Vec<_> = set.watched.iter().map(|&ofd| (ofd, true)).collect();
-            let first = ends.first().and_then(|&(ofd, _)| self.world.ends.get(ofd));
-            waiting.on = first.map_or(On::Other, End::on);
-            let names = ends.iter().filter_map(|&(ofd, _)| self.name_of_end(ofd)).take(8);
-            let names: Vec<_> = names.collect();
-            waiting.object = (!names.is_empty()).then(|| names.join(", "));
-            waiting.target = Target::Ends { ends, others: set.watches_others };
-        }
-        waiting
-    }
-
     /// A call that takes from its descriptor, or gives to it.
     fn descriptor(
         &mut self,
@@ -409,7 +359,9 @@ impl Waits {
             Target::Outside
         } else {
             let ends = listening.iter().map(|&ofd| (ofd, false)).collect();
-            Target::Ends { ends, others: false }
+            // Of several, nobody knows which one it is.
+            let others = listening.len() > 1 || self.world.ends.sockets.several_networks;
+            Target::Ends { ends, others, set: None }
         };
         let mut waiting = Waiting::new(target, On::Socket);
         waiting.fd = fd;
@@ -417,9 +369,8 @@ impl Waits {
         waiting.limit = match (end.map(|end| end.limit(false)), socket) {
             // TCP tries for some minutes: tcp_syn_retries in tcp(7).
             (Some(Limit::None) | None, Some(socket)) if socket.inet => Limit::Some,
-            // Its address may be that of another socket by now.
-            (Some(Limit::None) | None, _) => Limit::Unknown,
-            (Some(limit), _) => limit,
+            (Some(Limit::None) | None, None) => Limit::Unknown,
+            (limit, _) => limit.unwrap_or_default(),
         };
         let address = Arguments::new(at.args, at.ftrace).at(1).and_then(address);
         waiting.object = address.map(|address| format!("socket at {address}"));
@@ -449,9 +400,13 @@ impl Waits {
             self.shows(ofd, path);
         }
         let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
+        let nonblocking = end.is_some_and(|(_, end)| end.nonblocking);
+        // Descriptions of a FIFO are one end.
+        let ofd = ofd.map(|ofd| self.world.ends.side(ofd));
+        let end = ofd.and_then(|ofd| Some((ofd, self.world.ends.get(ofd)?)));
         // A file with a lock is a file.
         let end = end.filter(|(_, end)| end.kind != Kind::File);
-        if end.is_some_and(|(_, end)| end.nonblocking) || at.args.contains("MSG_DONTWAIT") {
+        if nonblocking || at.args.contains("MSG_DONTWAIT") {
             return None;
         }
         let limit = end.map_or(Limit::None, |(_, end)| end.limit(take));
@@ -460,7 +415,7 @@ impl Waits {
                 Waiting { limit: Limit::Some, ..Waiting::new(Target::Timer, On::Timer) }
             }
             Some((ofd, end)) => {
-                let target = Target::Ends { ends: vec![(ofd, take)], others: false };
+                let target = Target::Ends { ends: vec![(ofd, take)], others: false, set: None };
                 Waiting { limit, ..Waiting::new(target, end.on()) }
             }
             None => {
@@ -474,7 +429,7 @@ impl Waits {
     }
 
     /// The name of what a descriptor of a task leads to.
-    fn name_of(&self, at: &At<'_>, fd: i32) -> Option<String> {
+    pub(super) fn name_of(&self, at: &At<'_>, fd: i32) -> Option<String> {
         let table = self.world.task(at.task)?.table;
         self.name_of_end(self.world.tables.descriptor(table, fd)?.ofd)
     }
@@ -486,11 +441,14 @@ impl Waits {
         }
         let kind = match end.kind {
             Kind::Pipe => "pipe",
+            Kind::Fifo => "FIFO",
             Kind::Pair => "socket pair",
             Kind::Eventfd => "eventfd",
             Kind::Timerfd => "timerfd",
             Kind::Epoll => "epoll set",
-            Kind::Socket | Kind::Listening | Kind::Connection => return Some(named_socket(end)),
+            Kind::Socket | Kind::Listening | Kind::Queued | Kind::Connection => {
+                return Some(named_socket(end));
+            }
             Kind::File | Kind::Foreign => return None,
         };
         Some(format!("{kind} of line {}", end.line))
@@ -500,7 +458,10 @@ impl Waits {
     fn series(&mut self, at: &At<'_>, waiting: &Waiting, end: Ended) {
         let Some(ts) = at.ts else { return };
         let mut arguments = at.args.split(", ");
-        let key = Hasher::default().hash_one((at.name, arguments.next(), arguments.next()));
+        let first = arguments.next().map(|first| first.trim_end_matches([',', ' ']));
+        // strace prints what a set returned as the second one.
+        let second = arguments.next().filter(|_| at.act != Act::EpollWait);
+        let key = Hasher::default().hash_one((at.name, first, second));
         let Some(task) = self.world.task_mut(at.task) else { return };
         let again = task.series.filter(|series| series.key == key);
         match end {
@@ -518,7 +479,7 @@ impl Waits {
 /// A call that waits for one of two things.
 fn either(mut one: Waiting, other: Waiting) -> Waiting {
     match (&mut one.target, other.target) {
-        (Target::Ends { ends, others }, Target::Ends { ends: more, others: and }) => {
+        (Target::Ends { ends, others, .. }, Target::Ends { ends: more, others: and, .. }) => {
             ends.extend(more);
             *others |= and;
             let objects = [one.object.take(), other.object].into_iter().flatten();
@@ -527,7 +488,7 @@ fn either(mut one: Waiting, other: Waiting) -> Waiting {
         }
         // What it takes from may be a file.
         (_, Target::Ends { ends, .. }) => {
-            let target = Target::Ends { ends, others: true };
+            let target = Target::Ends { ends, others: true, set: None };
             Waiting { target, on: other.on, object: other.object, limit: other.limit, fd: other.fd }
         }
         _ => one,

@@ -59,12 +59,14 @@ impl Waits {
                     _ => (Kind::Epoll, None),
                 };
                 let mut end = End::new(kind, peer, at.line);
+                end.set = (kind == Kind::Epoll).then(Box::default);
                 let arguments = Arguments::new(at.args, at.ftrace);
                 end.nonblocking = arguments.has(1, "NONBLOCK", O_NONBLOCK);
                 self.world.ends.insert(ofd, end);
                 self.world.tables.insert(table, fd, made(at, ofd));
             }
             Act::EpollControl if !failed => self.watches(at, table, first),
+            Act::EpollWait if !failed => self.limits(at, first),
             Act::Dup if !failed => self.duplicated(at, (table, first), fd2),
             Act::Control if !failed => self.controlled(columns, at, table, (fd, first)),
             Act::Ioctl if !failed => {
@@ -155,7 +157,16 @@ impl Waits {
                 }
             }
             Act::Kill if !failed => self.told(at),
-            Act::Open if !failed => self.reopened(at, table),
+            Act::Open if !failed => {
+                self.reopened(at, table);
+                self.opens_fifo(columns, at, table, fd.zip(first));
+            }
+            Act::Unlink if !failed && self.world.ends.has_fifos() => {
+                if let Some(file) = columns.1.file.get(at.row) {
+                    self.world.ends.unlinked((at.source, file));
+                }
+            }
+            Act::MakeNode if !failed => self.makes_node(columns, at),
             Act::Startup => self.log_mut(at.source).startup = true,
             _ => {}
         }
@@ -240,31 +251,6 @@ impl Waits {
     fn woke(&mut self, key: FutexKey, wake: Wake) {
         self.world.woke(key, wake);
         self.late.woke(&mut self.rows, key, wake);
-    }
-
-    fn watches(&mut self, at: &At<'_>, table: u32, set: Option<Ofd>) {
-        let Some(set) = set else { return };
-        let arguments = Arguments::new(at.args, at.ftrace);
-        let op = arguments.at(1).unwrap_or_default();
-        let (adds, removes) = match op {
-            "EPOLL_CTL_ADD" | "1" => (true, false),
-            "EPOLL_CTL_DEL" | "2" => (false, true),
-            _ => (false, false),
-        };
-        let fd = arguments.number(2).and_then(|fd| i32::try_from(fd).ok());
-        let watched = fd.and_then(|fd| self.world.tables.descriptor(table, fd));
-        let Some(end) = self.world.ends.get_mut(set) else { return };
-        match watched {
-            Some(one) if adds => {
-                end.watched.push(one.ofd);
-                if let Some(end) = self.world.ends.get_mut(one.ofd) {
-                    end.watched_by.push(set);
-                }
-            }
-            Some(one) if removes => end.watched.retain(|&ofd| ofd != one.ofd),
-            None if adds => end.watches_others = true,
-            _ => {}
-        }
     }
 
     fn duplicated(&mut self, at: &At<'_>, (table, ofd): (u32, Option<Ofd>), new: Option<i32>) {
@@ -368,7 +354,8 @@ impl Waits {
 
     /// Ends that nobody holds any more were closed.
     pub(crate) fn closed(&mut self, act: Done) {
-        let released = self.world.tables.take_released();
+        let mut released = self.world.tables.take_released();
+        released = released.into_iter().filter_map(|ofd| self.world.ends.left(ofd)).collect();
         for &ofd in &released {
             for gave in [true, false] {
                 self.late.acted(&mut self.rows, &self.world, ofd, gave, act);
@@ -379,7 +366,9 @@ impl Waits {
 
     fn took(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
         let bytes = bytes.or(at.ret).unwrap_or(0);
-        let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
+        let Some(ofd) = ofd.filter(|_| bytes > 0).map(|ofd| self.world.ends.side(ofd)) else {
+            return;
+        };
         if let Some(end) = self.world.ends.get_mut(ofd) {
             // The data is still there.
             let bytes = if at.args.contains("MSG_PEEK") { 0 } else { bytes };
@@ -391,7 +380,9 @@ impl Waits {
 
     fn gave(&mut self, at: &At<'_>, ofd: Option<Ofd>, bytes: Option<i64>) {
         let bytes = bytes.or(at.ret).unwrap_or(0);
-        let Some(ofd) = ofd.filter(|_| bytes > 0) else { return };
+        let Some(ofd) = ofd.filter(|_| bytes > 0).map(|ofd| self.world.ends.side(ofd)) else {
+            return;
+        };
         if let Some(end) = self.world.ends.get_mut(ofd) {
             end.gave(at.as_act(), bytes);
             self.late.acted(&mut self.rows, &self.world, ofd, true, at.as_act());
@@ -442,7 +433,8 @@ impl Waits {
                 // With a small -s, strace leaves some out: then it may be any.
                 let all = fd.starts_with("...").then(|| self.world.tables.ends_of(table));
                 for ofd in one.map(|one| one.ofd).into_iter().chain(all.into_iter().flatten()) {
-                    if let Some(end) = self.world.ends.get_mut(ofd) {
+                    let side = self.world.ends.side(ofd);
+                    if let Some(end) = self.world.ends.get_mut(side) {
                         end.unsure = true;
                     }
                 }

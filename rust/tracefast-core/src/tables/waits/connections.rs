@@ -56,6 +56,9 @@ impl Waits {
                 {
                     end.name = Some(name.into());
                 }
+                if let Some(socket) = self.world.ends.socket_mut(ofd) {
+                    socket.backlog = arguments.number(1);
+                }
                 self.world.ends.listens(ofd);
             }
             Act::SetOption if returned => {
@@ -68,6 +71,8 @@ impl Waits {
                     socket.takes_for = time();
                 } else if option.starts_with("SO_SNDTIMEO") {
                     socket.gives_for = time();
+                } else if option == "SO_REUSEPORT" || option == "0xf" {
+                    socket.shares_address = true;
                 }
             }
             Act::Shutdown if returned => {
@@ -137,6 +142,9 @@ impl Waits {
         let arguments = Arguments::new(at.args, at.ftrace);
         socket.remote = arguments.at(1).and_then(address).map(Into::into);
         let inet = socket.inet;
+        if let Some(listening) = listening {
+            self.world.ends.accepts(listening, at.end().unwrap_or(0));
+        }
         self.insert_socket(at, table, (fd, ofd), socket);
         self.shows(ofd, columns.0.path.get(at.row));
         self.world.ends.addressed(ofd);
@@ -189,7 +197,7 @@ impl Waits {
         socket.remote = arguments.at(1).and_then(address).map(Into::into);
         self.world.ends.addressed(ofd);
         let listening = self.listening_for(at);
-        self.world.ends.connected(ofd, &listening, at.as_act());
+        self.world.ends.connected(ofd, &listening, at.as_act(), at.ret == Some(0));
         for one in listening {
             self.late.acted(&mut self.rows, &self.world, one, true, at.as_act());
         }

@@ -9,6 +9,7 @@ use crate::tables::waits::wait::{Wait, Waker};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::waits::world::acts;
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::ends::{End, Kind};
 use crate::tables::waits::world::ipc::{Ipc, IpcKey};
 use crate::tables::waits::world::locks::LockedFile;
 use crate::tables::waits::world::spaces::FutexKey;
@@ -82,13 +83,19 @@ impl Late {
         act: acts::Act,
     ) {
         self.ended(waits, act, |target| {
-            let Target::Ends { ends, others } = target else { return None };
+            let Target::Ends { ends, others, .. } = target else { return None };
             let found = ends.iter().any(|&(end, take)| {
                 take == gave && world.ends.get(end).is_some_and(|end| end.peer == Some(ofd))
             });
-            let known = world.ends.get(ofd).is_some_and(|end| end.kind.shows_peer());
+            let shows = |end: &End| end.kind.shows_peer() && end.kind != Kind::Fifo;
+            let known = world.ends.get(ofd).is_some_and(shows);
             found.then_some(known && ends.len() == 1 && !others)
         });
+    }
+
+    /// A side of a FIFO was opened.
+    pub(crate) fn opened(&mut self, waits: &mut [Wait], side: Ofd, act: acts::Act) {
+        self.ended(waits, act, |target| (*target == Target::Opening(side)).then_some(false));
     }
 
     fn ended(
@@ -130,7 +137,8 @@ impl Waits {
     ) {
         let ready = ready(result)
             .and_then(|fd| self.world.tables.descriptor(self.world.task(at.task)?.table, fd))
-            .map(|descriptor| descriptor.ofd);
+            .map(|descriptor| descriptor.ofd)
+            .or_else(|| self.ready_of_set(at, &waiting.target));
         let mut moved_to = None;
         let waker = match &waiting.target {
             &Target::Futex { key, value, private, mask, .. } => {
@@ -138,7 +146,7 @@ impl Waits {
                 moved_to = (last != key).then_some(last);
                 self.joined(at, value, private).or(woken)
             }
-            Target::Ends { ends, others } => {
+            Target::Ends { ends, others, .. } => {
                 self.giver(at.task, (ends, *others), ready, (from, to))
             }
             Target::Child(_) | Target::Vfork => self.child(at, at.ret),
@@ -155,6 +163,11 @@ impl Waits {
                 };
                 one.and_then(ender)
             }
+            &Target::Opening(side) => {
+                let fifo = self.world.ends.get(side).and_then(|end| end.fifo.as_deref());
+                let waker = fifo.and_then(|fifo| fifo.opened.ender(at.task, from, to));
+                waker.map(|waker| Waker { exact: false, ..waker })
+            }
             Target::Lease(file) => {
                 let lease = self.world.leases.get(*file);
                 lease.and_then(|lease| lease.released.ender(at.task, from, to))
@@ -164,7 +177,11 @@ impl Waits {
         };
         let open = matches!(
             waiting.target,
-            Target::Futex { .. } | Target::Ends { .. } | Target::Lock(..) | Target::Ipc(..)
+            Target::Futex { .. }
+                | Target::Ends { .. }
+                | Target::Opening(_)
+                | Target::Lock(..)
+                | Target::Ipc(..)
         );
         match waker {
             Some(_) => {
@@ -177,9 +194,9 @@ impl Waits {
                     (_, Some(key), &Target::Futex { address, private, value, .. }) => {
                         Target::Futex { key, address, private, value, mask: ANY }
                     }
-                    (Some(ofd), _, Target::Ends { ends, others }) => {
+                    (Some(ofd), _, Target::Ends { ends, others, set }) => {
                         let ends = ends.iter().copied().filter(|&(end, _)| end == ofd).collect();
-                        Target::Ends { ends, others: *others }
+                        Target::Ends { ends, others: *others, set: *set }
                     }
                     (_, _, target) => target.clone(),
                 };
@@ -217,7 +234,8 @@ impl Waits {
             let (_, peer) = self.world.ends.source_of(ofd)?;
             let acts = if take { &peer.gave } else { &peer.took };
             let waker = acts.ender(task, from, to)?;
-            let known = peer.kind.shows_peer() && !peer.unsure;
+            // Others may have opened a FIFO.
+            let known = peer.kind.shows_peer() && peer.kind != Kind::Fifo && !peer.unsure;
             Some(Waker { exact: waker.exact && known && alone, ..waker })
         });
         wakers.min_by_key(|waker| waker.line)

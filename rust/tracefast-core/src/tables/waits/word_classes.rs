@@ -110,6 +110,10 @@ pub(crate) enum Act {
     Kill,
     /// open(2).
     Open,
+    /// mknod(2).
+    MakeNode,
+    /// unlink(2).
+    Unlink,
     /// None of these.
     Other,
 }
@@ -138,6 +142,8 @@ impl Act {
             | "mq_timedreceive"
             | "mq_timedreceive_time64" => Self::Queue,
             "restart_syscall" => Self::Restart,
+            "mknod" | "mknodat" => Self::MakeNode,
+            "unlink" | "unlinkat" => Self::Unlink,
             "flock" => Self::Flock,
             "fcntl" | "fcntl64" => Self::Control,
             "io_getevents" | "io_pgetevents" | "io_pgetevents_time64" => Self::AwaitIo,

@@ -67,17 +67,22 @@ impl Waits {
     }
 
     /// A deadly signal reached a task, or its death.
-    pub(crate) fn struck(&mut self, task: u32, source: u32, ts: Option<i64>) {
+    pub(crate) fn struck(&mut self, task_number: u32, source: u32, ts: Option<i64>) {
         let Some(ts) = ts else { return };
-        let Some(task) = self.world.task(task) else { return };
+        let Some(task) = self.world.task(task_number) else { return };
         let Some(blocked) = task.blocked.as_deref() else { return };
         let since = task.series.map_or(blocked.ts, |series| series.since.min(blocked.ts));
-        if ts.saturating_sub(since) >= AGE_NS {
-            self.moment(source, ts);
+        let old = ts.saturating_sub(since) >= AGE_NS;
+        if blocked.returned {
+            let blocked = blocked.clone();
+            self.resolve(task_number, Some(&blocked));
+        }
+        if old {
+            self.moment(task_number, source, ts);
         }
     }
 
-    fn moment(&mut self, source: u32, ts: i64) {
+    fn moment(&mut self, struck: u32, source: u32, ts: i64) {
         let last = self.moments.last.entry(source).or_insert(i64::MIN);
         if ts.saturating_sub(*last) < AGE_NS || self.moments.open.len() >= MOST_OPEN {
             return;
@@ -89,7 +94,11 @@ impl Waits {
         }
         *last = ts;
         self.moments.copied += tasks;
-        let world = self.world.clone();
+        let mut world = self.world.clone();
+        // Of others whose call returned, only their own next line shows whether they go on.
+        for (_, task) in (0..).zip(&mut world.tasks).filter(|&(number, _)| number != struck) {
+            task.blocked.take_if(|blocked| blocked.returned);
+        }
         let unseen = world
             .tasks
             .iter()
@@ -160,7 +169,7 @@ impl Waits {
         self.judge_ready(true);
         for (source, log) in (0..).zip(self.logs.clone()) {
             for task in &mut self.world.tasks {
-                task.blocked.take_if(|blocked| blocked.dies);
+                task.blocked.take_if(|blocked| blocked.dies || blocked.returned);
             }
             verdicts::bind_children(&mut self.world, source);
             verdicts::judge(

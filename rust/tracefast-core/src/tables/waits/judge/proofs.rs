@@ -2,6 +2,7 @@
 
 use crate::tables::waits::judge::verdicts::Node;
 use crate::tables::waits::wait::Proof;
+use crate::tables::waits::world::ends::Kind;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::tasks::{Target, World};
 
@@ -92,5 +93,5 @@ fn lost(world: &World, node: &Node<'_>) -> Option<(u32, u64)> {
 
 fn is_eventfd(world: &World, node: &Node<'_>) -> bool {
     let Target::Ends { ends, .. } = node.target else { return false };
-    ends.iter().any(|&(ofd, _)| world.ends.get(ofd).is_some_and(|end| end.peer == Some(ofd)))
+    ends.iter().any(|&(ofd, _)| world.ends.get(ofd).is_some_and(|end| end.kind == Kind::Eventfd))
 }

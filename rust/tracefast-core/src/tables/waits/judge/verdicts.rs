@@ -17,7 +17,7 @@ use crate::tables::waits::judge::wakers::{Others, Wakers, wakers};
 use crate::tables::waits::wait::{End, Judged, Verdict, Wait};
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::ends::Kind;
-use crate::tables::waits::world::tasks::{Target, World};
+use crate::tables::waits::world::tasks::{Blocked, Target, World};
 
 /// Waits for one thing in a row that must have timed out until they are a series.
 const SERIES: u32 = 2;
@@ -152,6 +152,7 @@ fn nodes<'a>(world: &'a World, now: &Now) -> Vec<Node<'a>> {
         let Some(blocked) = task.blocked.as_deref() else { continue };
         let series = task.series.filter(|series| series.count >= SERIES);
         let mut wakers = wakers(world, number, blocked, &others);
+        wakers.certain &= blocked.limit == Limit::None;
         // One signal may kill all: those who died a moment ago could still act.
         if !now.last && wakers.killed.is_some_and(|ts| now.ts.saturating_sub(ts) < AGE_NS) {
             wakers.all = false;
@@ -162,16 +163,30 @@ fn nodes<'a>(world: &'a World, now: &Now) -> Vec<Node<'a>> {
             ts: blocked.ts,
             line: blocked.line,
             wait: blocked.wait,
-            endless: blocked.limit == Limit::None,
+            endless: may_be_endless(world, blocked, now.ts),
             ends: blocked.limit.ends(),
             bytes: blocked.bytes,
-            series: series.filter(|_| blocked.limit.ends()).map(|series| series.since),
+            series: series.filter(|_| blocked.limit != Limit::None).map(|series| series.since),
             wakers,
         });
     }
     meet(world, &mut nodes);
     fit(world, &mut nodes);
     nodes
+}
+
+/// Whether a wait has no limit, or none that the log shows: strace prints that of `epoll_wait`(2)
+/// when it returns. Those for a set that had no limit before may have none.
+fn may_be_endless(world: &World, blocked: &Blocked, now: i64) -> bool {
+    match (blocked.limit, &blocked.target) {
+        (Limit::None, _) => true,
+        (Limit::Unknown, &Target::Ends { set: Some(set), .. }) => {
+            let set = world.ends.get(set).and_then(|end| end.set.as_deref());
+            let old = now.saturating_sub(blocked.ts) >= AGE_NS;
+            old && set.is_some_and(|set| !set.limited)
+        }
+        _ => false,
+    }
 }
 
 /// The ends that a task waits for.

@@ -55,9 +55,15 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
         Target::Futex { key, private, value, .. } => {
             futex(world, (number, task), *key, *private, *value)
         }
-        Target::Ends { ends, others } => {
+        Target::Ends { ends, others, set } => {
             let mut found = self::ends(world, (number, task), ends, blocked.ts);
             found.all &= !others;
+            if let Some((ofd, end)) = set.and_then(|set| Some((set, world.ends.get(set)?))) {
+                // Who holds the set can add what is ready.
+                found.tasks.extend(world.tables.tasks_that_hold(ofd));
+                found.all &= !end.unsure;
+                found.woken |= end.gave.any_since(blocked.ts);
+            }
             found
         }
         Target::Child(pid) => children(world, task, *pid),
@@ -90,7 +96,11 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
             found
         }
         Target::Ipc(key, take) => ipc(world, task, (*key, *take), blocked.ts),
-        Target::Lease(_) | Target::Timer | Target::Outside | Target::Unknown => Wakers::default(),
+        Target::Opening(_)
+        | Target::Lease(_)
+        | Target::Timer
+        | Target::Outside
+        | Target::Unknown => Wakers::default(),
     };
     if let Target::Futex { key, .. } = &blocked.target {
         found.woken |= world.wakes.get(key).is_some_and(|acts| acts.any_since(blocked.ts));
@@ -219,11 +229,12 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
             (found.all, found.shown) = (false, false);
             continue;
         };
-        let holders = world.tables.tasks_that_hold(peer);
+        let holders = world.holders(peer);
         let own = |&holder: &u32| world.task(holder).is_some_and(|one| one.table == task.table);
         // A connect waits until who listens has room in its queue.
-        let known = end.kind.shows_peer() && other.kind.shows_peer()
-            || end.kind == Kind::Listening && !take;
+        let listens = end.kind == Kind::Listening && !take;
+        let queued = end.kind == Kind::Queued;
+        let known = end.kind.shows_peer() && other.kind.shows_peer() || listens || queued;
         found.shown &= known;
         found.all &= known && !end.unsure && !other.unsure;
         // With such a pipe a handler of signals wakes its own process.
@@ -231,21 +242,25 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
         found.own |= held_by_itself;
         found.killed = found.killed.max(other.killed);
         found.all &= !(held_by_itself && other.nonblocking);
+        // Anybody may open a FIFO. Who holds both sides of it expects that.
+        let fifo = end.kind == Kind::Fifo;
+        found.all &= !(held_by_itself && fifo);
         // Without a holder the call returns at once.
         found.woken |= holders.is_empty();
         let (from, to) = if take { (other, end) } else { (end, other) };
         found.woken |= from.gives_no_more() || to.takes_no_more();
         let acts: &Acts = if take { &other.gave } else { &other.took };
-        found.woken |= acts.any_since(since);
-        if take && matches!(end.kind, Kind::Pipe | Kind::Pair | Kind::Connection) {
+        // Others that connect do not help who waits in the queue.
+        found.woken |= acts.any_since(since) && !queued;
+        if take && matches!(end.kind, Kind::Pipe | Kind::Fifo | Kind::Pair | Kind::Connection) {
             found.woken |= other.given > end.taken;
         }
-        found.certain &= known;
+        found.certain &= known && !fifo && (!(listens || queued) || other.is_named_for_sure());
         let gives = |holder: &u32| !take || other.givers.contains(holder);
         found.likely.extend(holders.iter().copied().filter(|one| !own(one) || gives(one)));
         found.tasks.extend(holders);
         // Whoever holds a socket can end all calls on it: shutdown(2).
-        if matches!(end.kind, Kind::Pair | Kind::Connection) {
+        if matches!(end.kind, Kind::Pair | Kind::Connection | Kind::Queued) {
             found.tasks.extend(world.tables.tasks_that_hold(ofd));
         }
     }

@@ -5,6 +5,8 @@ use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::wait::On;
 use crate::tables::waits::world::acts::{Act, Acts};
 use crate::tables::waits::world::descriptors::Ofd;
+use crate::tables::waits::world::epoll::EpollSet;
+use crate::tables::waits::world::fifos::{Fifo, Fifos};
 use crate::tables::waits::world::sockets::{Socket, Sockets};
 
 /// Tasks that gave through an end which are remembered.
@@ -14,6 +16,8 @@ const MOST_GIVERS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Pipe,
+    /// A FIFO: each side of it, and each description that is open on one.
+    Fifo,
     Pair,
     Eventfd,
     Timerfd,
@@ -24,6 +28,8 @@ pub(crate) enum Kind {
     Socket,
     /// One that listens; it is its own peer.
     Listening,
+    /// One whose connection nobody has accepted: it waits in the queue of its peer, which listens.
+    Queued,
     /// One of whose connection the log shows both ends.
     Connection,
     /// A pipe or socket that is older than the log, or comes from elsewhere.
@@ -33,7 +39,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether the log proves what the other end is.
     pub(crate) fn shows_peer(self) -> bool {
-        !matches!(self, Self::Foreign | Self::Socket | Self::Listening)
+        !matches!(self, Self::Foreign | Self::Socket | Self::Listening | Self::Queued)
     }
 }
 
@@ -62,14 +68,14 @@ pub(crate) struct End {
     pub(crate) lost: Option<(u32, u64)>,
     /// When a signal last killed one that held it.
     pub(crate) killed: Option<i64>,
-    /// What an epoll set watches.
-    pub(crate) watched: Vec<Ofd>,
-    /// It watches what is not known.
-    pub(crate) watches_others: bool,
     /// The epoll sets that watch it.
     pub(crate) watched_by: Vec<Ofd>,
     /// What only a socket has.
     pub(crate) socket: Option<Box<Socket>>,
+    /// What only a FIFO has.
+    pub(crate) fifo: Option<Box<Fifo>>,
+    /// What only an epoll set has.
+    pub(crate) set: Option<Box<EpollSet>>,
     /// The file, if it is older than the log.
     foreign: Option<u64>,
 }
@@ -90,10 +96,10 @@ impl End {
             givers: Vec::new(),
             lost: None,
             killed: None,
-            watched: Vec::new(),
-            watches_others: false,
             watched_by: Vec::new(),
             socket: None,
+            fifo: None,
+            set: None,
             foreign: None,
         }
     }
@@ -109,6 +115,15 @@ impl End {
         socket.map_or(Limit::None, |socket| if take { socket.takes_for } else { socket.gives_for })
     }
 
+    /// Whether no other socket can have the address of one that listens. A path can be removed, and
+    /// be that of another socket: unix(7).
+    pub(crate) fn is_named_for_sure(&self) -> bool {
+        self.socket.as_deref().is_some_and(|socket| {
+            !socket.shares_address
+                && socket.local.as_deref().is_some_and(|address| !address.starts_with('/'))
+        })
+    }
+
     /// Calls that take from it return at once, as those that give to the other end fail.
     pub(crate) fn takes_no_more(&self) -> bool {
         self.socket.as_deref().is_some_and(|socket| socket.shut_take)
@@ -122,15 +137,18 @@ impl End {
     pub(crate) fn on(&self) -> On {
         let named_pipe = || self.name.as_deref().is_some_and(|name| name.starts_with("pipe"));
         match self.kind {
-            Kind::Pipe => On::Pipe,
+            Kind::Pipe | Kind::Fifo => On::Pipe,
             Kind::Eventfd => On::Eventfd,
             Kind::Timerfd => On::Timer,
             Kind::Epoll => On::Other,
             Kind::File => On::Disk,
             Kind::Foreign if named_pipe() => On::Pipe,
-            Kind::Pair | Kind::Socket | Kind::Listening | Kind::Connection | Kind::Foreign => {
-                On::Socket
-            }
+            Kind::Pair
+            | Kind::Socket
+            | Kind::Listening
+            | Kind::Queued
+            | Kind::Connection
+            | Kind::Foreign => On::Socket,
         }
     }
 
@@ -157,6 +175,7 @@ pub(crate) struct Ends {
     /// Some are files with locks.
     files: bool,
     pub(crate) sockets: Sockets,
+    pub(crate) fifos: Fifos,
 }
 
 impl Ends {
@@ -232,8 +251,8 @@ impl Ends {
             self.sockets.forget(ofd, socket);
         }
         for set in sets {
-            if let Some(set) = self.all.get_mut(&set) {
-                set.watched.retain(|&one| one != ofd);
+            if let Some(set) = self.all.get_mut(&set).and_then(|set| set.set.as_deref_mut()) {
+                set.watched.retain(|one| one.ofd != ofd);
             }
         }
     }

@@ -3,6 +3,8 @@
 pub(crate) mod acts;
 pub(crate) mod descriptors;
 pub(crate) mod ends;
+pub(crate) mod epoll;
+pub(crate) mod fifos;
 pub(crate) mod ipc;
 pub(crate) mod leases;
 pub(crate) mod locks;

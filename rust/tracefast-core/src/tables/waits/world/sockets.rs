@@ -42,6 +42,11 @@ pub(crate) struct Socket {
     names: Vec<Box<str>>,
     /// The socket that listens for it.
     listening: Option<Ofd>,
+    /// Of a listening socket: how many may wait to be accepted; others may have its address, too.
+    pub(crate) backlog: Option<i64>,
+    pub(crate) shares_address: bool,
+    /// Of a listening socket: when a connection was last accepted.
+    last_accept: Option<i64>,
     /// Of a listening socket: clients whose connection was not accepted.
     clients: VecDeque<Ofd>,
     /// Of a listening socket: accepted connections without a client, and when they were accepted.
@@ -98,6 +103,11 @@ fn port(address: &str) -> &str {
         Some((_, port)) if !is_path(address) => port,
         _ => address,
     }
+}
+
+/// Whether only sockets of this machine can have an address.
+fn is_of_this_machine(address: &str) -> bool {
+    address.starts_with(['/', '@']) || address.starts_with("127.") || address.starts_with("[::1]:")
 }
 
 fn is_path(address: &str) -> bool {
@@ -226,8 +236,8 @@ impl Ends {
         at(address.into()).into_iter().chain(any).flatten().copied().collect()
     }
 
-    /// A client connected, or began to: it waits in the queue of who listens.
-    pub(crate) fn connected(&mut self, ofd: Ofd, listening: &[Ofd], act: Act) {
+    /// A client connected, or began to: it waits in the queue of who listens. `done`: it is connected.
+    pub(crate) fn connected(&mut self, ofd: Ofd, listening: &[Ofd], act: Act, done: bool) {
         if let Some(socket) = self.socket_mut(ofd) {
             socket.connected = Some(act);
         }
@@ -246,12 +256,33 @@ impl Ends {
         if let [&(server, _)] = after[..] {
             return self.join(ofd, server, false);
         }
+        let earlier = queue.last_accept.is_none_or(|last| last < act.ts);
+        // With more, a connection may fail after a while: `tcp_abort_on_overflow` in tcp(7).
+        let room = queue.backlog.is_some_and(|most| (queue.clients.len() as i64) <= most);
+        let queued = done && earlier && room && !queue.shares_address;
         if queue.clients.len() == MOST_QUEUED {
             queue.clients.pop_front();
         }
         queue.clients.push_back(ofd);
-        if let Some(socket) = self.socket_mut(ofd) {
-            socket.listening = Some(*listening);
+        let networks = self.sockets.several_networks;
+        let Some(end) = self.get_mut(ofd) else { return };
+        let Some(socket) = end.socket.as_deref_mut() else { return };
+        socket.listening = Some(*listening);
+        let here = socket.remote.as_deref().is_some_and(is_of_this_machine);
+        if queued && here && !networks && end.kind == Kind::Socket {
+            (end.kind, end.peer) = (Kind::Queued, Some(*listening));
+        }
+    }
+
+    /// Somebody accepts a connection: it may be that of any client in the queue.
+    pub(crate) fn accepts(&mut self, listening: Ofd, at: i64) {
+        let Some(queue) = self.socket_mut(listening) else { return };
+        queue.last_accept = queue.last_accept.max(Some(at));
+        let clients: Vec<Ofd> = queue.clients.iter().copied().collect();
+        for client in clients {
+            if let Some(end) = self.get_mut(client).filter(|end| end.kind == Kind::Queued) {
+                (end.kind, end.peer) = (Kind::Socket, None);
+            }
         }
     }
 
@@ -354,7 +385,7 @@ mod tests {
         let listening = ends.listening_at(0, "127.0.0.1:80");
         assert_eq!(listening, [OTHER]);
         assert!(ends.listening_at(0, "127.0.0.1:81").is_empty());
-        ends.connected(CLIENT, &listening, act(5));
+        ends.connected(CLIENT, &listening, act(5), true);
         ends.accepted(SERVER, OTHER, 7);
         assert_eq!(peer(&ends, SERVER), Some((CLIENT, Kind::Socket)));
         // Their addresses prove it.
@@ -371,8 +402,8 @@ mod tests {
         let fourth = (0, 4);
         ends.insert(fourth, End::socket(Socket::default(), 1));
         ends.listens(fourth);
-        ends.connected(CLIENT, &[fourth], act(5));
-        ends.connected(OTHER, &[fourth], act(6));
+        ends.connected(CLIENT, &[fourth], act(5), true);
+        ends.connected(OTHER, &[fourth], act(6), true);
         ends.accepted(SERVER, fourth, 7);
         assert_eq!(peer(&ends, SERVER), None);
     }
@@ -383,9 +414,9 @@ mod tests {
         ends.listens(OTHER);
         ends.accepted(SERVER, OTHER, 7);
         // Who began later is not whose connection was accepted.
-        ends.connected(CLIENT, &[OTHER], act(8));
+        ends.connected(CLIENT, &[OTHER], act(8), true);
         assert_eq!(peer(&ends, CLIENT), None);
-        ends.connected(CLIENT, &[OTHER], act(6));
+        ends.connected(CLIENT, &[OTHER], act(6), true);
         assert_eq!(peer(&ends, CLIENT), Some((SERVER, Kind::Socket)));
     }
 }

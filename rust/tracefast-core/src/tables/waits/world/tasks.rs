@@ -6,7 +6,7 @@ use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::wait::Waker;
 use crate::tables::waits::world::acts::Act;
 use crate::tables::waits::world::descriptors::{Ofd, Tables};
-use crate::tables::waits::world::ends::Ends;
+use crate::tables::waits::world::ends::{Ends, Kind};
 use crate::tables::waits::world::ipc::{IpcKey, Ipcs};
 use crate::tables::waits::world::leases::Leases;
 use crate::tables::waits::world::locks::{Lock, LockedFile, Locks, Owner};
@@ -19,7 +19,10 @@ pub(crate) enum Target {
     /// A wake of a futex.
     Futex { key: FutexKey, address: u64, private: bool, value: i64, mask: u32 },
     /// Data to take from some ends, or room to give: then `false`. `others`: and what is not known.
-    Ends { ends: Vec<(Ofd, bool)>, others: bool },
+    /// `set`: the epoll set that watches them.
+    Ends { ends: Vec<(Ofd, bool)>, others: bool, set: Option<Ofd> },
+    /// Somebody opens this side of a FIFO.
+    Opening(Ofd),
     /// The end of a child: of this process id, or of any.
     Child(Option<i32>),
     /// The child that it just made starts a program or ends.
@@ -51,6 +54,8 @@ pub(crate) struct Blocked {
     pub(crate) bytes: Option<i64>,
     /// The task dies in it.
     pub(crate) dies: bool,
+    /// A signal ended it, and it returned: the task goes on if it does not die.
+    pub(crate) returned: bool,
 }
 
 /// Waits for the same thing that timed out one after the other.
@@ -237,6 +242,12 @@ impl World {
         tasks
     }
 
+    /// The tasks that hold an end.
+    pub(crate) fn holders(&self, ofd: Ofd) -> Vec<u32> {
+        let all = self.ends.descriptions(&ofd);
+        all.into_iter().flat_map(|ofd| self.tables.tasks_that_hold(ofd)).collect()
+    }
+
     /// Whether a task was made by another one, or by those whom it made.
     pub(crate) fn descends(&self, task: u32, from: u32) -> bool {
         let mut next = Some(task);
@@ -382,7 +393,8 @@ impl World {
         let (space, table) = (task.space, task.table);
         if killed.is_some() {
             for ofd in self.tables.ends_of(table) {
-                if let Some(end) = self.ends.get_mut(ofd) {
+                let side = self.ends.side(ofd);
+                if let Some(end) = self.ends.get_mut(side) {
                     end.killed = killed;
                 }
             }
@@ -393,7 +405,8 @@ impl World {
         }
         if badly && self.tables.get(table).is_some_and(|table| table.tasks.len() == 1) {
             for ofd in self.tables.ends_of(table) {
-                if let Some(end) = self.ends.get_mut(ofd) {
+                let side = self.ends.side(ofd);
+                if let Some(end) = self.ends.get_mut(side) {
                     end.lost = Some((number, line));
                 }
             }
@@ -417,7 +430,13 @@ impl World {
             let Some(end) = self.ends.get_mut(ofd) else { continue };
             end.gave.push(act);
             end.took.push(act);
-            let peer = end.peer.filter(|&peer| peer != ofd);
+            let queued = end.kind == Kind::Queued;
+            let peer = end.peer.filter(|&peer| peer != ofd && !queued);
+            if end.kind == Kind::Fifo {
+                // It can be opened again, if it has its name.
+                self.ends.forget_fifo(ofd);
+                continue;
+            }
             let held = peer.is_some_and(|peer| !self.tables.holders(peer).is_empty());
             if !held {
                 self.ends.remove(ofd);
