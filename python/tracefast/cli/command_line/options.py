@@ -100,6 +100,17 @@ TopOption = Annotated[
 WideOption = Annotated[
     bool, typer.Option("--wide", help="All columns in a table, not only the main ones.")
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "-j",
+        "--jobs",
+        min=1,
+        metavar="N",
+        help="Read N logs at a time.  [default: one for each four cores]",
+        show_default=False,
+    ),
+]
 ColorOption = Annotated[
     Color | None,
     typer.Option(

@@ -84,7 +84,7 @@ def processes(
     check_columns(request, SCHEMA)
 
     def show(table: pl.DataFrame) -> None:
-        # Inputs that were read one by one are each in order, but not together.
+        # Each log is in order, but not all together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
         if tree:
             from tracefast.cli.screen.process_tree import print_tree
