@@ -12,7 +12,7 @@ import pytest
 import terminals
 import tracefast as tf
 from support.paths import DATA
-from tracefast.scanning import event_schema
+from tracefast._polars.event_schema import event_schema
 
 COMMAND = Path(sys.executable).with_name("tracefast")
 

@@ -1,10 +1,10 @@
 """Scan logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Final, get_args
+from typing import get_args
 
 import polars as pl
 from polars.io.external_reader import (
@@ -17,23 +17,17 @@ from polars.io.external_reader import (
 
 from tracefast import _core
 from tracefast._polars import direct_read, pushdown
-from tracefast._polars.compatible_types import fitted, listed, of_other_types
+from tracefast._polars.compatible_types import fitted
+from tracefast._polars.event_schema import JOINED_COLUMNS, event_schema, joined_schema
 from tracefast._polars.pushdown import Predicate
 from tracefast._polars.source_threads import hold, patiently, refuse_fork, release
 from tracefast.arguments import check_choice, thread_count
-from tracefast.columns.events import JOINED
-from tracefast.columns.tables import names_of
 from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import Content, is_pipe, sniff
 from tracefast.inputs.duplicates import files_sharing_names
+from tracefast.inputs.event_files import EventFile, EventFiles, check_columns, check_same
 from tracefast.inputs.sources import STDIN, Sources, expand, is_url
 from tracefast.reading import FormatIn, Machine
-
-# The version of the schema of joined events, which have more columns at the end.
-JOINED_SCHEMA: Final = "2"
-
-# Columns of words that are plain strings, not dictionaries, in Parquet.
-_PLAIN = ("name", "source")
 
 
 def scan(
@@ -130,25 +124,99 @@ def scan(
             "standard input cannot be scanned, because a query may read it more than once; "
             "use tracefast.parse('-', FILE) or tracefast.read('-')"
         )
-    schema = event_schema()
-    contents = {name: None if is_url(name) else sniff(name) for name in names}
-    schemas = {
-        file: check_events(file, content)
-        for file, content in contents.items()
-        if content is not None and content != "log"
-    }
-    _check_same(schemas)
-    shared = files_sharing_names(list(contents.items()))
+    inputs = Inputs.of(names)
+    check_same(inputs.files.values())
+    return scan_inputs(
+        inputs,
+        names,
+        format_in=format_in,
+        machine=machine,
+        assume_complete=assume_complete,
+        threads=threads,
+        storage_options=storage_options,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is known of inputs before their events are read.
+
+    Parameters
+    ----------
+    contents
+        What each of them is by its first bytes, by name; None for URLs.
+    files
+        The Parquet and Arrow files, by name.
+    shared
+        Those of them whose logs have the name of another log.
+    """
+
+    contents: Mapping[str, Content | None]
+    files: Mapping[str, EventFile]
+    shared: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "Inputs":
+        """Look at inputs.
+
+        Raises
+        ------
+        Error
+            A Parquet or Arrow file does not hold events, or those of another input.
+        OSError
+            An input is missing or cannot be read.
+
+        Examples
+        --------
+        >>> Inputs.of(["demo.strace"]).contents
+        {'demo.strace': 'log'}
+        """
+        contents = {name: None if is_url(name) else sniff(name) for name in names}
+        reader = EventFiles()
+        files = {
+            name: reader.read(name, content)
+            for name, content in contents.items()
+            if content not in (None, "log")
+        }
+        return cls(contents, files, files_sharing_names(contents, files))
+
+
+def scan_inputs(
+    inputs: Inputs,
+    names: Iterable[str],
+    *,
+    format_in: FormatIn | None,
+    machine: Machine | None,
+    assume_complete: bool,
+    threads: int | None,
+    storage_options: Mapping[str, str] | None = None,
+    progress: _core.Progress | None = None,
+) -> pl.LazyFrame:
+    """Scan some of the inputs that were looked at; their footers are not read again.
+
+    Parameters
+    ----------
+    inputs
+        What is known of them.
+    names
+        The names of those to scan, in order.
+    format_in, machine, assume_complete, threads, storage_options, progress
+        As for `scan`.
+    """
     frames: list[pl.LazyFrame] = []
     openers: list[direct_read.Opener] = []
-    for (content, is_shared), run in groupby(names, lambda name: (contents[name], name in shared)):
+    for (content, is_shared), run in groupby(
+        names, lambda name: (inputs.contents[name], name in inputs.shared)
+    ):
         files = list(run)
         if content is None:
             frames.append(_scan_urls(files, storage_options))
             openers.append(direct_read.unreadable)
             continue
         if content != "log":
-            frames.append(_scan_columns(files, content, schemas, named=is_shared))
+            known = [inputs.files[name] for name in files]
+            frames.append(_scan_columns(known, content, named=is_shared))
             direct = content == "parquet" and not is_shared
             openers.append(direct_read.parquet(files) if direct else direct_read.unreadable)
         else:
@@ -167,7 +235,7 @@ def scan(
                     # The parser reads all logs of a run in order, with all its threads, so they
                     # are one source. The name is only for `explain`.
                     sources=["\n".join(files).encode()],
-                    schema=schema,
+                    schema=event_schema(),
                 )
             )
     frame = _concat(frames)
@@ -175,30 +243,26 @@ def scan(
     return frame
 
 
-def _scan_columns(
-    files: list[str], content: Content, schemas: Mapping[str, pl.Schema], *, named: bool
-) -> pl.LazyFrame:
+def _scan_columns(files: list[EventFile], content: Content, *, named: bool) -> pl.LazyFrame:
     """Scan Parquet or Arrow IPC files, converting those that differ in types.
 
     Parameters
     ----------
     files, content
         The files.
-    schemas
-        Their columns.
     named
         Put the names of the files in front of those of their logs.
     """
     frames: list[pl.LazyFrame] = []
     # polars reads several Parquet files of one schema in one scan.
     single = named or content == "ipc"
-    for (schema, _), run in groupby(
-        files, lambda file: (list(schemas[file].items()), file if single else None)
+    for _, run in groupby(
+        files, lambda file: (list(file.columns.items()), file.name if single else None)
     ):
-        names = list(run)
+        same = list(run)
         scanned = pl.scan_parquet if content == "parquet" else pl.scan_ipc
-        frame = _as_scanned(scanned(names, glob=False), pl.Schema(schema))
-        frames.append(_named(frame, names[0]) if named else frame)
+        frame = _as_scanned(scanned([file.name for file in same], glob=False), same[0].columns)
+        frames.append(_named(frame, same[0].name) if named else frame)
     return _concat(frames)
 
 
@@ -214,7 +278,7 @@ def _concat(frames: list[pl.LazyFrame]) -> pl.LazyFrame:
         return frames[0]
     columns = [frame.collect_schema().names() for frame in frames]
     # Events that were not joined have nulls where others were.
-    more = [name for name in _joined_columns() if any(name in names for names in columns)]
+    more = [name for name in JOINED_COLUMNS if any(name in names for names in columns)]
     full = [
         frame.with_columns(pl.lit(None, pl.Int64).alias(name) for name in more if name not in names)
         for frame, names in zip(frames, columns, strict=True)
@@ -226,18 +290,6 @@ def _concat(frames: list[pl.LazyFrame]) -> pl.LazyFrame:
             for frame, own in zip(full, columns, strict=True)
         ]
     )
-
-
-def _check_same(columns: Mapping[str, pl.Schema]) -> None:
-    """Refuse files if some lack columns that others have."""
-    first = next(iter(columns), "")
-    for file in columns:
-        for lacking, having in ((file, first), (first, file)):
-            optional = (*columns[lacking], *_joined_columns())
-            if more := [name for name in columns[having] if name not in optional]:
-                columns_of = "column" if len(more) == 1 else "columns"
-                names = listed(map(repr, more))
-                raise _refused(lacking, f"lacks the {columns_of} {names} that {having} has")
 
 
 def _as_scanned(events: pl.LazyFrame, have: pl.Schema) -> pl.LazyFrame:
@@ -260,115 +312,9 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
             what = f"{url}: not Parquet, or not readable: {error}"
             hint = "only Parquet can be scanned by URL: download logs, or parse them where they are"
             raise error_with_hint(what, hint) from error
-        _check_columns(url, found)
+        check_columns(url, found)
         frames.append(_as_scanned(frame, found))
     return _concat(frames)
-
-
-def check_events(file: str, content: Content) -> pl.Schema:
-    """Refuse a Parquet or Arrow file without events of this schema; give its columns.
-
-    Files that tracefast wrote have the version of their schema in the metadata. polars does not
-    keep it when it writes a part of the events. Such files are recognized by their columns.
-
-    Parameters
-    ----------
-    file
-        Path of the file.
-    content
-        What it is by its first bytes: ``"parquet"`` or ``"ipc"``.
-
-    Raises
-    ------
-    Error
-        The file is incomplete, or holds something else; ``hint`` says what to do.
-
-    Examples
-    --------
-    >>> pl.DataFrame({"name": ["read"], "loss": [0.5]}).write_parquet("run.parquet")
-    >>> try:
-    ...     check_events("run.parquet", "parquet")
-    ... except _core.Error as error:
-    ...     print(error)
-    run.parquet: not the events of a log: these have no column 'loss'
-    """
-    metadata = _core.metadata(file)
-    if content == "ipc":
-        # A spoiled length makes polars end the whole process.
-        _core.check_batches(file)
-    version = metadata.get("tracefast.schema")
-    if version not in (None, _core.SCHEMA_VERSION, JOINED_SCHEMA):
-        writer = metadata.get("tracefast.version", "of another version")
-        raise _refused(
-            file,
-            f"events of schema {version}, written by tracefast {writer}; this is tracefast "
-            f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION} and {JOINED_SCHEMA}",
-        )
-    try:
-        found = pl.Schema(
-            pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
-        )
-    except pl.exceptions.PolarsError as error:
-        raise damaged(file, error) from error
-    _check_columns(file, found)
-    return found
-
-
-def _check_columns(file: str, found: pl.Schema) -> None:
-    wanted = joined_schema()
-    foreign = [name for name in found if name not in wanted]
-    if foreign:
-        names = listed(map(repr, foreign))
-        what = "column" if len(foreign) == 1 else "columns"
-        raise _refused(file, f"not the events of a log: these have no {what} {names}")
-    if not found:
-        raise _refused(file, "not the events of a log: it has no columns")
-    if (odd := of_other_types(found, wanted)) is not None:
-        raise _refused(file, odd)
-
-
-def damaged(file: str, error: BaseException) -> _core.Error:
-    """Make an error of one of polars, which could not read a file of events."""
-    first = str(error).partition("\n")[0]
-    return _refused(file, f"the file of events is incomplete or damaged: {first}")
-
-
-def _refused(file: str, why: str) -> _core.Error:
-    hint = "re-create it from the log"
-    return error_with_hint(f"{file}: {why}", hint, kind="damaged_columns")
-
-
-def event_schema() -> pl.Schema:
-    """Give the event schema in the types of polars, as `scan` has it.
-
-    `name` and `source` are strings, because polars skips row groups of Parquet by the statistics of
-    strings, but not of dictionaries, and is as fast with them. `source` is a string in tables too,
-    so that they can be joined with events.
-
-    Examples
-    --------
-    >>> event_schema()["ts"]
-    Datetime(time_unit='ns', time_zone=None)
-    >>> event_schema()["name"]
-    String
-    """
-    schema = pl.Schema(_core.schema())
-    return pl.Schema(schema | dict.fromkeys(_PLAIN, pl.String()))
-
-
-def joined_schema() -> pl.Schema:
-    """Give the schema of events that `tracefast.join` made, in the types of polars.
-
-    Examples
-    --------
-    >>> joined_schema().names()[-1]
-    'disk_ns'
-    """
-    return pl.Schema(event_schema() | dict.fromkeys(_joined_columns(), pl.Int64()))
-
-
-def _joined_columns() -> list[str]:
-    return names_of(JOINED)
 
 
 @dataclass(frozen=True)

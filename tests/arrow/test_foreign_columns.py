@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.scanning import event_schema
+from tracefast._polars.event_schema import event_schema
 
 COMMANDS = ["files", "forks", "events", "blocks"]
 

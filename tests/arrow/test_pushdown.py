@@ -18,8 +18,8 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from support.paths import DATA
 from tracefast import _core
+from tracefast._polars.event_schema import event_schema
 from tracefast._polars.pushdown import predicate
-from tracefast.scanning import event_schema
 
 LOGS = [
     DATA / "spawn" / "spawn.strace",

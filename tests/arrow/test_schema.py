@@ -10,7 +10,7 @@ import pytest
 import tracefast as tf
 from support.paths import DOCS
 from tracefast import _core
-from tracefast.scanning import event_schema
+from tracefast._polars.event_schema import event_schema
 
 PAGE = DOCS / "schema.md"
 TYPES = {

@@ -21,6 +21,7 @@ from support import interrupts
 from support.logs import READ, write_short
 from support.paths import DOCS
 from tracefast.batch import pool
+from tracefast.batch import threads as batch_threads
 
 
 @pytest.fixture
@@ -149,8 +150,8 @@ def test_an_executor_has_its_own_number_of_workers(logs, tmp_path):
     ],
 )
 def test_the_cores_are_shared(monkeypatch, cores, logs, jobs, threads, expected):
-    monkeypatch.setattr(pool, "_cores", lambda: cores)
-    assert pool.shares(logs, jobs, threads) == expected
+    monkeypatch.setattr(batch_threads, "_cores", lambda: cores)
+    assert batch_threads.shares(logs, jobs, threads) == expected
 
 
 def test_no_more_logs_than_asked_for_are_under_way(logs, tmp_path, monkeypatch):

@@ -1,17 +1,20 @@
-"""Tables of two hundred logs, one of them broken: one table, and an error that names the log."""
+"""Tables of sixty logs, one of them broken: one table, and an error that names the log."""
 
 import json
 
 import pytest
 
 import tracefast as tf
+from support.logs import line_of
+from support.memory import needs_status, peak_kb
 
-LOGS = 200
-BROKEN = 77
+LOGS = 60
+BROKEN = 37
 # A parent waits for its child, for 20 ms.
 LINES = """\
 100 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 9 vars */) = 0 <0.001000>
 100 1700000000.010000 openat(AT_FDCWD, "/srv/{number}.txt", O_RDONLY) = 3 <0.000010>
+100 1700000000.015000 openat(AT_FDCWD, "/srv/none", O_RDONLY) = -1 ENOENT (No file) <0.000010>
 100 1700000000.020000 fork() = 101 <0.000100>
 100 1700000000.030000 wait4(-1,  <unfinished ...>
 101 1700000000.050000 exit_group(0) = ?
@@ -50,13 +53,25 @@ def rows_of(run, folder, *arguments):
 
 
 @pytest.mark.parametrize(
-    ("command", "rows"), [("waits", 1), ("workers", 0), ("files", 2), ("syscalls", 5)]
+    ("command", "rows"),
+    [("waits", 1), ("workers", 0), ("files", 3), ("syscalls", 5), ("errors", 1), ("insights", 0)],
 )
 def test_tables(run, folder, command, rows):
     found = rows_of(run, folder, command, "runs")
     sources = [row["source"] for row in found]
     assert len(found) == rows * (LOGS - 1)
     assert len(set(sources)) == (LOGS - 1 if rows else 0)
+    if rows:
+        # What each log has alone; one does not change another.
+        last = max(sources)
+        alone = run(command, last, "--format", "ndjson", cwd=folder).stdout.splitlines()
+        assert [row for row in found if row.pop("source") == last] == list(map(json.loads, alone))
+
+
+def test_several_at_a_time_give_the_same_in_the_same_order(run, folder):
+    found = rows_of(run, folder, "errors", "runs")
+    assert rows_of(run, folder, "errors", "runs", "--jobs", 2) == found
+    assert [row["source"] for row in found] == sorted(row["source"] for row in found)
 
 
 def test_check(run, folder):
@@ -93,3 +108,32 @@ def test_parquet_gives_the_same(run, folder, events, command):
         return ran.returncode, sorted(ran.stdout.splitlines())
 
     assert lines(events) == (0, lines(folder / "runs")[1])
+
+
+MANY_FILES = 8_000
+COMMAND = """
+import sys
+from tracefast.cli import main
+sys.argv = ["tracefast", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+"""
+
+
+@needs_status
+def test_memory_is_that_of_one_log(tmp_path):
+    lines = (
+        line_of(n, f'openat(AT_FDCWD, "/srv/{n}", O_RDONLY) = 3</srv/{n}>')
+        for n in range(MANY_FILES)
+    )
+    text = "".join(lines)
+    for number in range(12):
+        (tmp_path / f"{number:02}.strace").write_text(text)
+
+    def peak(*logs):
+        return peak_kb(COMMAND, "insights", *logs, "--jobs", 1, "-o", tmp_path / "found.csv")
+
+    one = peak(tmp_path / "00.strace")
+    assert peak(tmp_path) < one * 1.3

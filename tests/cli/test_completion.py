@@ -8,9 +8,9 @@ import subprocess
 import pytest
 import typer
 
-from tracefast.cli.app import app
+from tracefast.cli.app import make_app
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(make_app()).commands
 NAMES = sorted(name for name, command in COMMANDS.items() if not command.hidden)
 
 COMPLETE = """

@@ -8,9 +8,9 @@ import pytest
 import typer
 
 from support.paths import DOCS
-from tracefast.cli.app import app
+from tracefast.cli.app import make_app
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(make_app()).commands
 NAMES = sorted(COMMANDS)
 # What runs for a log without a command.
 OF_A_LOG = "overview"

@@ -9,6 +9,7 @@ import pytest
 import column_lists
 import tracefast as tf
 from tracefast import _core
+from tracefast._polars.event_schema import event_schema
 from tracefast.analysis.waits import table as waits_table
 from tracefast.analysis.workers import batches as workers_batches
 from tracefast.analysis.workers import pools as workers_pools
@@ -17,7 +18,6 @@ from tracefast.columns import files, waits
 from tracefast.columns.events import JOINED
 from tracefast.columns.forks import forks
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
-from tracefast.scanning import event_schema
 
 # The fields of a struct, which its description names.
 _FIELDS = re.compile(r"Struct\(\{.*?\}\)")

@@ -51,6 +51,19 @@ def test_help_and_version_need_no_more_than_they_say():
     assert modules_after(COMMAND, "--help") == {"typer"}
 
 
+def test_a_command_is_imported_without_the_others():
+    code = COMMAND + "prefix = 'tracefast.cli.commands.'\n"
+    code += "print(*[name for name in sys.modules if name.startswith(prefix)])"
+
+    def imported(*arguments):
+        command = [sys.executable, "-c", f"import sys\n{code}", *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        return ran.stdout.splitlines()[-1].split()
+
+    assert imported("--help") == []
+    assert imported("errors", "--help") == ["tracefast.cli.commands.errors"]
+
+
 def test_version_is_the_same_by_both_ways():
     def said(*arguments):
         command = [sys.executable, "-m", "tracefast", *arguments]

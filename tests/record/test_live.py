@@ -14,7 +14,7 @@ import pytest
 
 import tracefast as tf
 from tracefast._polars.arriving import ArrivingEvents
-from tracefast.scanning import event_schema
+from tracefast._polars.event_schema import event_schema
 
 LINE = '10 {:.6f} read(3</data/a>, "x", 4096) = 4096 <0.000010>\n'
 

@@ -30,7 +30,7 @@ TABLE = CHILD.format(
 from tracefast import scanning
 from tracefast.inputs import sources
 # The same log many times.
-scanning.files_sharing_names = lambda _: frozenset()
+scanning.files_sharing_names = lambda *_: frozenset()
 sources.identity = lambda name: name
 events = tf.scan(names)
 tables = {

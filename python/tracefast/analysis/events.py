@@ -92,10 +92,13 @@ def events(events: Events) -> pl.LazyFrame:
         .agg(pl.col("count").sum(), pl.col("ts_first").min(), pl.col("ts_last").max())
     )
     of_value = pl.col("measure").is_not_null()
+    # polars divides by a number that is the same in all rows less exactly: by its inverse. With the
+    # sum, a log has the same shares alone and among others.
+    rows = pl.col("count").sum().over("source") + 0 * pl.col("count")
     return (
         groups.filter(~of_value)
         .join(_measured(groups.filter(of_value)), on=_KEY, how="left", nulls_equal=True)
-        .with_columns((pl.col("count") / pl.col("count").sum().over("source")).alias("share"))
+        .with_columns((pl.col("count") / rows).alias("share"))
         .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
         .sort("count", *_KEY[1:], "source", descending=[True, False, False, False])
     )

@@ -1,20 +1,15 @@
 """Run jobs in threads of this process, or in an executor of the caller."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-from tracefast import _core
 from tracefast._polars.source_threads import PATIENCE_S
 from tracefast.batch.job import Job, fail, run
 from tracefast.batch.manifest import Record
-from tracefast.batch.plan import files_of
-
-# More threads hardly help with one log, because some of its work is done in order.
-_THREADS_A_LOG = 4
+from tracefast.batch.threads import BatchProgress, cancelled_at_the_end
 
 
 class Executor(Protocol):
@@ -25,67 +20,6 @@ class Executor(Protocol):
 
 
 Submit = Callable[[int, Job], "Future[Record]"]
-
-
-def shares(logs: int, jobs: int | None, threads: int | None) -> tuple[int, int]:
-    """Share the cores among logs: say how many at a time, and with how many threads each.
-
-    Parameters
-    ----------
-    logs
-        Number of logs.
-    jobs, threads
-        What the caller asked for; None to choose.
-
-    Examples
-    --------
-    >>> shares(100, 1000, None)
-    (100, 1)
-    """
-    cores = _cores()
-    chosen = jobs or max(cores // (threads or _THREADS_A_LOG), 1)
-    chosen = max(min(chosen, logs), 1)
-    return chosen, threads or max(cores // chosen, 1)
-
-
-def _cores() -> int:
-    """Count the cores that this process may use: those that a batch queue gave it."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class BatchProgress:
-    """Counters over all jobs, to poll from another thread; bytes are those of the files."""
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self._jobs = jobs
-        self._sizes: list[int] | None = None
-        self.each = [_core.Progress() for _ in jobs]
-        self.finished = [False for _ in jobs]
-
-    @property
-    def bytes_total(self) -> int:
-        """Bytes of all files."""
-        if self._sizes is None:
-            self._sizes = [sum(map(_size, files_of(job.log.inputs))) for job in self._jobs]
-        return sum(self._sizes)
-
-    @property
-    def bytes_read(self) -> int:
-        """Bytes read so far, or known to need no reading."""
-        sizes = self._sizes or [0] * len(self.each)
-        return sum(
-            size if finished else progress.bytes_read
-            for size, finished, progress in zip(sizes, self.finished, self.each, strict=True)
-        )
-
-
-def _size(file: str) -> int:
-    try:
-        return os.stat(file).st_size  # noqa: PTH116 - there may be many
-    except OSError:
-        return 0
 
 
 def local(jobs: Sequence[Job], workers: int, progress: BatchProgress) -> list[Record]:
@@ -129,7 +63,7 @@ def handed_out(jobs: Sequence[Job], executor: Executor, progress: BatchProgress)
 def _collect(jobs: Sequence[Job], submit: Submit, progress: BatchProgress) -> list[Record]:
     """Submit all jobs, and collect their records in order."""
     records: list[Record | None] = [None] * len(jobs)
-    with _cancelled_at_the_end() as futures:
+    with cancelled_at_the_end() as futures:
         for index, job in enumerate(jobs):
             futures[submit(index, job)] = index
         for future in _as_completed(list(futures)):
@@ -160,14 +94,3 @@ def _patiently(done: "SimpleQueue[Future[Record]]") -> "Future[Record]":
     while True:
         with suppress(Empty):
             return done.get(timeout=PATIENCE_S)
-
-
-@contextmanager
-def _cancelled_at_the_end() -> "Iterator[dict[Future[Record], int]]":
-    """Cancel jobs that have not started when the block is left early."""
-    futures: dict[Future[Record], int] = {}
-    try:
-        yield futures
-    finally:
-        for future in futures:
-            future.cancel()

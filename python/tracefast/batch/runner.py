@@ -8,7 +8,8 @@ from tracefast.arguments import integer, path_text
 from tracefast.batch.job import Job, Options
 from tracefast.batch.manifest import Manifest, Record
 from tracefast.batch.plan import logs_of, part_of
-from tracefast.batch.pool import BatchProgress, Executor, handed_out, local, shares
+from tracefast.batch.pool import Executor, handed_out, local
+from tracefast.batch.threads import BatchProgress, shares
 from tracefast.inputs.sources import Source, Sources
 
 
@@ -93,10 +94,14 @@ class Batch:
                     "jobs and executor exclude each other: an executor has its own workers"
                 )
             todo = self.jobs(threads or 1)
-            return handed_out(todo, executor, progress or BatchProgress(todo))
+            return handed_out(todo, executor, progress or self.counters())
         workers, threads = shares(len(self.logs), jobs, threads)
         todo = self.jobs(threads)
-        return local(todo, workers, progress or BatchProgress(todo))
+        return local(todo, workers, progress or self.counters())
+
+    def counters(self) -> BatchProgress:
+        """Make counters for a run."""
+        return BatchProgress([log.inputs for log in self.logs])
 
     def jobs(self, threads: int | None) -> list[Job]:
         """Make the jobs."""

@@ -1,7 +1,9 @@
 """All commands, their help, and what happens to errors of the command line."""
 
+import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
@@ -13,30 +15,6 @@ from tracefast.cli.command_line.usage_errors import (
     names_a_log,
     to_command_error,
 )
-from tracefast.cli.commands.blocks import blocks
-from tracefast.cli.commands.compare.check import check
-from tracefast.cli.commands.compare.diff import diff
-from tracefast.cli.commands.completion import completion
-from tracefast.cli.commands.errors import errors
-from tracefast.cli.commands.events import events
-from tracefast.cli.commands.export.command import export
-from tracefast.cli.commands.files.command import files
-from tracefast.cli.commands.flow import flow
-from tracefast.cli.commands.forks import forks
-from tracefast.cli.commands.hooks import hooks
-from tracefast.cli.commands.insights.command import insights
-from tracefast.cli.commands.join.command import join
-from tracefast.cli.commands.overview.command import overview
-from tracefast.cli.commands.parse.command import parse
-from tracefast.cli.commands.processes import processes
-from tracefast.cli.commands.record.command import record
-from tracefast.cli.commands.report.command import report
-from tracefast.cli.commands.schema import schema
-from tracefast.cli.commands.sql import sql
-from tracefast.cli.commands.syscalls import syscalls
-from tracefast.cli.commands.version import version
-from tracefast.cli.commands.waits import waits
-from tracefast.cli.commands.workers import workers
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.stderr import print_error
 from tracefast.cli.system.signals import exit_code_of_interrupt
@@ -83,15 +61,35 @@ Exit codes:
   130  interrupted (143, 129: terminated by SIGTERM, SIGHUP)
 """
 
-app = typer.Typer(
-    name="tracefast",
-    cls=Commands,
-    help=_HELP,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+# What `tracefast LOG` runs.
+_OVERVIEW: Final = "overview"
+# By name: its module, and the line in the list of commands; overview is not in it.
+COMMANDS: Final = {
+    _OVERVIEW: ("overview.command", ""),
+    "parse": ("parse.command", "Turn logs into Parquet or Arrow."),
+    "files": ("files.command", "Show which files were used, and how."),
+    "forks": ("forks", "Show which processes were created, and what it cost."),
+    "processes": ("processes", "Show which processes ran, what they did, how they ended."),
+    "syscalls": ("syscalls", "Show which system calls took the time, or waited."),
+    "errors": ("errors", "Show which calls failed, and what was searched for."),
+    "insights": ("insights.command", "Show what is worth a change, and what it would save."),
+    "report": ("report.command", "Write a page with charts and tables."),
+    "waits": ("waits", "Show who waited for whom, and who can never go on."),
+    "workers": ("workers", "Show pools of worker processes, and what they cost."),
+    "flow": ("flow", "Show where data went, and what files were for."),
+    "export": ("export.command", "Write a timeline or a flame graph for other tools."),
+    "events": ("events", "Show which events there are, and how many."),
+    "blocks": ("blocks", "Show what reached the block devices, and how."),
+    "join": ("join.command", "Put strace's and ftrace's logs of one run together."),
+    "diff": ("compare.diff", "Show what differs between runs, and how sure that is."),
+    "check": ("compare.check", "Check that logs keep the limits of rules."),
+    "record": ("record.command", "Run a program, and turn what it does into events."),
+    "hooks": ("hooks", "Show where to watch system calls, and write scripts."),
+    "sql": ("sql", "Run a SQL query."),
+    "schema": ("schema", "Show the columns of events and tables, and what they mean."),
+    "version": ("version", "Show versions, for bug reports."),
+    "completion": ("completion", "Print a completion script for a shell."),
+}
 
 
 def _print_version(wanted: bool) -> None:
@@ -100,7 +98,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     _version: Annotated[
         bool,
@@ -111,47 +108,52 @@ def _common(
 ) -> None: ...
 
 
-# What `tracefast LOG` runs.
-app.command(hidden=True)(overview)
-app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
-app.command(short_help="Show which files were used, and how.")(files)
-app.command(short_help="Show which processes were created, and what it cost.")(forks)
-app.command(short_help="Show which processes ran, what they did, how they ended.")(processes)
-app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
-app.command(short_help="Show which calls failed, and what was searched for.")(errors)
-app.command(short_help="Show what is worth a change, and what it would save.")(insights)
-app.command(short_help="Write a page with charts and tables.")(report)
-app.command(short_help="Show who waited for whom, and who can never go on.")(waits)
-app.command(short_help="Show pools of worker processes, and what they cost.")(workers)
-app.command(short_help="Show where data went, and what files were for.")(flow)
-app.command(short_help="Write a timeline or a flame graph for other tools.")(export)
-app.command(short_help="Show which events there are, and how many.")(events)
-app.command(short_help="Show what reached the block devices, and how.")(blocks)
-app.command(short_help="Put strace's and ftrace's logs of one run together.")(join)
-app.command(short_help="Show what differs between runs, and how sure that is.")(diff)
-app.command(short_help="Check that logs keep the limits of rules.")(check)
-app.command(short_help="Run a program, and turn what it does into events.")(record)
-app.command(short_help="Show where to watch system calls, and write scripts.")(hooks)
-app.command(short_help="Run a SQL query.")(sql)
-app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)
-app.command(short_help="Show versions, for bug reports.")(version)
-app.command(short_help="Print a completion script for a shell.")(completion)
+def make_app(asked: str | None = None) -> typer.Typer:
+    """Make the application of typer.
+
+    Parameters
+    ----------
+    asked
+        The command that will run: the other ones are not imported, and listed without options. None
+        to make all.
+    """
+    app = typer.Typer(
+        name="tracefast",
+        cls=Commands,
+        help=_HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_common)
+    for name, (module, line) in COMMANDS.items():
+        function = _unasked
+        if asked in (None, name):
+            function = getattr(import_module(f"tracefast.cli.commands.{module}"), name)
+        app.command(name, short_help=line, hidden=name == _OVERVIEW)(function)
+    return app
 
 
-def _names() -> set[str]:
-    """Give the names of all commands."""
-    known = app.registered_commands
-    return {one.callback.__name__ for one in known if one.callback is not None}
+def _unasked() -> None:
+    """Stand for a command that does not run."""
+
+
+def _asked(words: list[str]) -> str | None:
+    """Say which command will run: an empty name for none, None if it is not known."""
+    if "_TRACEFAST_COMPLETE" in os.environ:
+        return None
+    return words[0] if words and words[0] in COMMANDS else ""
 
 
 def run() -> int:
     """Run the command line; give its exit code."""
-    commands = typer.main.get_command(app)
     words = sys.argv[1:]
     if words[:1] == ["help"]:
         words = [*(word for word in words[1:2] if word != "help"), "--help"]
-    elif words and names_a_log(words[0], _names()):
-        words.insert(0, overview.__name__)
+    elif words and names_a_log(words[0], COMMANDS):
+        words.insert(0, _OVERVIEW)
+    commands = typer.main.get_command(make_app(_asked(words)))
     try:
         code = commands.main(words, prog_name="tracefast", standalone_mode=False)
         sys.stdout.flush()
@@ -173,7 +175,6 @@ def run() -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
         else:
-            command = next((word for word in words[:1] if word in _names()), None)
-            print_error(to_command_error(error, command))
+            print_error(to_command_error(error, _asked(words) or None))
         code = FAILED
     return code or DONE

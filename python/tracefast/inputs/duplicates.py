@@ -4,14 +4,14 @@ Rows are grouped by `source`, the name under which their log was parsed, such as
 Parquet or Arrow files made from logs in different folders may both have it.
 """
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tracefast import _core
 from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import Content
+from tracefast.inputs.event_files import EventFile
 from tracefast.inputs.sources import STDIN, identity
 
 _TAIL = 65_536
@@ -27,13 +27,17 @@ class _Log:
     bytes: int = 0
 
 
-def files_sharing_names(files: Sequence[tuple[str, Content | None]]) -> frozenset[str]:
+def files_sharing_names(
+    contents: Mapping[str, Content | None], files: Mapping[str, EventFile]
+) -> frozenset[str]:
     r"""Find the Parquet and Arrow files whose logs have the name of another log.
 
     Parameters
     ----------
-    files
+    contents
         The inputs and what they hold; None for URLs, which are not read.
+    files
+        Those that are Parquet and Arrow.
 
     Raises
     ------
@@ -43,22 +47,24 @@ def files_sharing_names(files: Sequence[tuple[str, Content | None]]) -> frozense
     Examples
     --------
     >>> import tracefast as tf
+    >>> from tracefast.inputs.event_files import EventFiles
     >>> _ = tf.parse("demo.strace", "one.parquet")
     >>> with open("demo.strace", "a") as log:
     ...     _ = log.write("100 1700000000.001700 close(3) = 0\n")
     >>> _ = tf.parse("demo.strace", "two.parquet")
-    >>> sorted(files_sharing_names([("one.parquet", "parquet"), ("two.parquet", "parquet")]))
+    >>> contents = dict.fromkeys(("one.parquet", "two.parquet"), "parquet")
+    >>> files = {name: EventFiles().read(name, "parquet") for name in contents}
+    >>> sorted(files_sharing_names(contents, files))
     ['one.parquet', 'two.parquet']
     """
-    local = [(name, content) for name, content in files if content is not None]
-    columns = [(name, content) for name, content in local if content != "log"]
-    if not columns or len(local) < 2:  # noqa: PLR2004 - a single one shares nothing
+    logs = [name for name, content in contents.items() if content == "log"]
+    if not files or len(files) + len(logs) < 2:  # noqa: PLR2004 - a single one shares nothing
         return frozenset()
     named: dict[str, list[_Log]] = {}
-    for file, _ in columns:
-        for name, length in _logs_of(file):
-            named.setdefault(name, []).append(_Log(file, columns=True, bytes=length))
-    for log in (name for name, content in local if content == "log"):
+    for file in files.values():
+        for name, length in file.logs:
+            named.setdefault(name, []).append(_Log(file.name, columns=True, bytes=length))
+    for log in logs:
         for name, made in named.items():
             for part in made:
                 if part.columns and _is_made_of(part, name, log):
@@ -70,17 +76,6 @@ def files_sharing_names(files: Sequence[tuple[str, Content | None]]) -> frozense
             _refuse_copies([log.file for log in same if log.columns])
             found.update(log.file for log in same if log.columns)
     return frozenset(found)
-
-
-def _logs_of(file: str) -> Iterable[tuple[str, int]]:
-    """Give the names and sizes of the logs in a Parquet or Arrow file, from its metadata."""
-    try:
-        metadata = _core.metadata(file)
-    except (_core.Error, OSError):
-        return  # Scanning it raises an error that says what is wrong.
-    report = json.loads(metadata.get("tracefast.report", "{}"))
-    for log in report.get("sources", ()):
-        yield log["source"], log["bytes"]
 
 
 def _is_made_of(part: _Log, name: str, log: str) -> bool:

@@ -9,9 +9,10 @@ from tracefast import _core
 from tracefast.analysis.join.report import JoinReport
 from tracefast.analysis.join.table import join
 from tracefast.error_hints import error_with_hint
+from tracefast.inputs.event_files import JOINED_SCHEMA
 from tracefast.outputs import exists, refuse_own_input, sink_of
 from tracefast.reading import Machine
-from tracefast.scanning import JOINED_SCHEMA, scan
+from tracefast.scanning import scan
 
 
 def write_joined(

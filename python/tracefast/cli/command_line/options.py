@@ -105,6 +105,17 @@ WideOption = Annotated[
         " them, below each other.",
     ),
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "-j",
+        "--jobs",
+        min=1,
+        metavar="N",
+        help="Read N logs at a time.  [default: one for each four cores]",
+        show_default=False,
+    ),
+]
 ColorOption = Annotated[
     Color | None,
     typer.Option(

@@ -45,6 +45,8 @@ class Request:
         Show all columns.
     format_in, machine, assume_complete
         As for :func:`tracefast.scan`.
+    jobs
+        How many logs are read at a time; None to choose.
     quiet
         Print only errors on standard error.
     picture
@@ -69,6 +71,7 @@ class Request:
     format_in: FormatIn | None = None
     machine: Machine | None = None
     assume_complete: bool = False
+    jobs: int | None = None
     quiet: bool = False
     picture: bool = False
     annotations: Annotations | None = None
@@ -187,6 +190,7 @@ def _shared_options(
     format_in: options.FormatInOption = None,
     machine: options.MachineOption = None,
     assume_complete: options.AssumeCompleteOption = False,
+    jobs: options.JobsOption = None,
     color: options.ColorOption = None,
     follow: options.FollowOption = False,
     refresh: options.RefreshOption = None,

@@ -122,7 +122,7 @@ def blocks(
             request.warn(
                 "no requests to block devices: trace the events block_rq_issue, block_rq_complete"
             )
-        # Inputs that were read one by one are each in order, but not together.
+        # Each log is in order, but not all together.
         table = table.sort(pl.col("bytes"), descending=True, maintain_order=True)
         table = filter_rows(table, request, match, "dev")
         if request.form is Format.TABLE and not request.wide:

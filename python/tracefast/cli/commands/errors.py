@@ -47,7 +47,7 @@ def errors(
     check_columns(request, SCHEMA)
     table, complete = run_analysis(request, analysis)
     if table is not None:
-        # Inputs that were read one by one are each in order, but not together.
+        # Each log is in order, but not all together.
         table = table.sort("count", descending=True, maintain_order=True)
         print_errors_table(table, request, match=match)
     return DONE if complete else FAILED

@@ -66,7 +66,9 @@ def events(
     check_columns(request, SCHEMA)
     table, complete = run_analysis(request, analysis)
     if table is not None:
-        # Inputs that were read one by one are each in order, but not together.
-        table = table.sort("count", descending=True, maintain_order=True)
+        # Each log is in order, but not all together.
+        table = table.sort(
+            *("count", "kind", "name", "source"), descending=[True, False, False, False]
+        )
         print_table(filter_rows(table, request, match, "name"), request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

@@ -101,7 +101,7 @@ def hooks(
     table, complete = run_analysis(request, lambda events: hooks_in_detail(events, lists, known))
     if table is None:
         return FAILED
-    # Inputs that were read one by one are each in order, but not together.
+    # Each log is in order, but not all together.
     order = {By.TIME: "total_ns", By.CALLS: "calls", By.ERRORS: "errors", By.BYTES: "bytes"}[by]
     table = filter_rows(
         table.sort(pl.col(order), descending=True, nulls_last=True, maintain_order=True),

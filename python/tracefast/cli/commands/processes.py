@@ -91,7 +91,7 @@ def processes(
     check_columns(request, SCHEMA)
 
     def show(table: pl.DataFrame) -> None:
-        # Inputs that were read one by one are each in order, but not together.
+        # Each log is in order, but not all together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
         others = 0
         if request.form is Format.TABLE and not request.wide and request.where is None:

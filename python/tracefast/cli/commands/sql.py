@@ -24,7 +24,7 @@ _STATEMENT: Final = re.compile(
 )
 
 
-@table_command(without=("where", "sort", "wide"))
+@table_command(without=("where", "sort", "wide", "jobs"))
 def sql(
     request: Request,
     *,

@@ -83,7 +83,7 @@ def syscalls(
     def show(table: pl.DataFrame) -> None:
         if by is By.PHASE:
             note_without_phases(table, request)
-        # Inputs that were read one by one are each in order, but not together.
+        # Each log is in order, but not all together.
         # What has no end took at least so long.
         longest = pl.sum_horizontal("total_ns", "open_ns", ignore_nulls=True)
         known = pl.any_horizontal(pl.col("total_ns", "open_ns").is_not_null())

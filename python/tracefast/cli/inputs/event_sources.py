@@ -1,33 +1,33 @@
 """Run an analysis on the events of the inputs: logs, Parquet files, standard input."""
 
-import json
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
 
 import polars as pl
 
-import tracefast
 from tracefast import Error
-from tracefast._core import Progress, metadata
+from tracefast._core import Progress
 from tracefast._polars.folds import COUNTED
+from tracefast.batch.threads import BatchProgress, in_order, shares
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.spooling import spool, spool_pipe
-from tracefast.cli.messages.errors import CommandError, name_not_utf8
+from tracefast.cli.inputs.readable import known_inputs, logs_apart, readable_inputs
+from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.messages.stderr import print_error
 from tracefast.error_hints import error_with_hint
-from tracefast.inputs.contents import is_pipe, sniff
-from tracefast.inputs.duplicates import files_sharing_names
-from tracefast.inputs.sources import STDIN, expand, without_repeats
+from tracefast.inputs.contents import sniff
+from tracefast.inputs.event_files import damaged
 from tracefast.outputs import refuse_own_input
-from tracefast.scanning import damaged
+from tracefast.scanning import Inputs, scan_inputs
 
 Analysis = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 # What may come of an input. polars panics at some of what is damaged.
 _FAILURES = (Error, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+# So many results are packed into one.
+_PACKED: Final = 64
 
 
 def run_analysis(
@@ -37,126 +37,223 @@ def run_analysis(
     combinable: bool = True,
     by_phase: bool = False,
     is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
+    by_source: bool = True,
+    unread: Callable[[list[str]], object] | None = None,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
 
-    Errors of single inputs are printed on standard error; the others are analysed.
+    Errors of single inputs are printed on standard error; the others are analysed: each log for
+    itself, so that memory does not grow with their number.
 
     Parameters
     ----------
     request
-        The inputs, and the time window.
+        The inputs, the time window, and how many logs at a time.
     analysis
-        Makes the result out of events.
+        Makes the result out of events. It may run in several threads.
     combinable
-        The result for several inputs consists of the results for each of them.
+        The result for several logs consists of the results for each of them.
     by_phase
         The analysis needs all events: those in the time window are `counted`.
     is_empty
         Says of a result whether there were no events.
+    by_source
+        Sort the result for several logs by `source`; else they are in the order of the inputs.
+    unread
+        Called with the inputs that could not be read, if there are any.
 
     Returns
     -------
     tuple of polars.DataFrame and bool
-        The result, None if no input could be read; and whether all could.
+        The result, None if no input could be read; and whether all could. The rows of each log
+        are as the analysis gives them.
+
+    Raises
+    ------
+    CommandError
+        No log has the time window.
     """
-    with _readable_inputs(request) as (names, spooled, all_readable):
-        if not names:
-            return None, False
+    with readable_inputs(request) as found:
         try:
-            refuse_own_input(names, request.output)
-            files_sharing_names([(name, sniff(name)) for name in names])
+            refuse_own_input(found.names, request.output)
+            inputs = known_inputs(found)
+            logs = [found.names]
+            if combinable:
+                logs = logs_apart(found.names, inputs, request.format_in)
         except (Error, OSError) as error:
             print_error(error)
             return None, False
-        progress = Progress()
-        with progress_bar(progress, disabled=request.quiet):
-            try:
-                table = _collect(names, analysis, request, progress, by_phase=by_phase)
-            except _FAILURES as error:
-                if len(names) == 1 or not combinable:
-                    print_error(_to_own_error(error, names[0]))
-                    return None, False
-                each = _collect_each(names, analysis, request, progress, by_phase=by_phase)
-                return each, False
-        unspooled = [name for name in names if name not in spooled]
-        if (
-            not _warn_of_no_events(unspooled, progress, request)
-            and is_empty(table)
-            and request.window
-        ):
+        logs = logs if found.names else []
+        each = _EachLog(request, analysis, inputs, logs, by_phase=by_phase)
+        results = each.run(alone=combinable)
+        found.unread += results.failed
+        if unread is not None and found.unread:
+            unread(found.unread)
+        table = results.table
+        if table is None:
+            return None, False
+        if by_source and len(logs) > 1 and "source" in table.columns:
+            table = table.sort("source", nulls_last=True, maintain_order=True)
+        empty = each.without_events(found.spooled | set(results.failed))
+        for name in empty:
+            request.warn(f"{name}: no event was found")
+        if not empty and is_empty(table) and request.window and not results.failed:
             request.warn("no events between --from and --to")
-    return table, all_readable
+        return table, not found.unread
 
 
-def _warn_of_no_events(names: list[str], progress: Progress, request: Request) -> bool:
-    """Warn of inputs without events, as `parse` does; say whether there are any.
-
-    The counters are those of all logs together: which of several logs has none is not known.
-    """
-    kinds = {name: sniff(name) for name in names if not is_pipe(name)}
-    logs = [name for name, kind in kinds.items() if kind == "log"]
-    empty = [f"{name}: " for name, kind in kinds.items() if kind != "log" and _is_eventless(name)]
-    if progress.bytes_read and not progress.rows:
-        empty.append(f"{logs[0]}: " if len(logs) == 1 else "")
-    for where in empty:
-        request.warn(f"{where}no event was found")
-    return bool(empty)
+class _Results(NamedTuple):
+    table: pl.DataFrame | None
+    failed: list[str]
 
 
-def _is_eventless(file: str) -> bool:
-    """Say whether a Parquet or Arrow file was made from logs without any event."""
-    report = json.loads(metadata(file).get("tracefast.report", "{}"))
-    return "no event was found" in report.get("warnings", [])
+class _Result(NamedTuple):
+    """Of one log: its table, or those of each of its inputs if they do not fit together."""
+
+    tables: list[pl.DataFrame]
+    failed: list[tuple[str, Exception]]
+    refused: CommandError | None = None
 
 
-def _collect_each(
-    names: list[str],
-    analysis: Analysis,
-    request: Request,
-    progress: Progress,
-    *,
-    by_phase: bool,
-) -> pl.DataFrame | None:
-    """Analyse inputs one by one, so that those that fail do not affect the others."""
-    results = []
-    for name in names:
-        try:
-            results.append(_collect([name], analysis, request, progress, by_phase=by_phase))
-        except _FAILURES as error:
-            print_error(_to_own_error(error, name))
-    # Inputs analysed one by one may have results of different columns.
-    return pl.concat(results, how="diagonal_relaxed") if results else None
+@dataclass
+class _EachLog:
+    """An analysis of logs, one after the other or several at a time."""
 
+    request: Request
+    analysis: Analysis
+    inputs: Inputs
+    logs: Sequence[list[str]]
+    by_phase: bool
 
-def _collect(
-    names: list[str],
-    analysis: Analysis,
-    request: Request,
-    progress: Progress,
-    *,
-    by_phase: bool,
-) -> pl.DataFrame:
-    events = tracefast.scan(
-        names,
-        format_in=request.format_in,
-        machine=request.machine,
-        assume_complete=request.assume_complete,
-        progress=progress,
-    )
-    if request.window:
-        from tracefast.cli.inputs.events_in_window import in_window
+    def __post_init__(self) -> None:
+        self._progress = BatchProgress(self.logs)
+        self._jobs, self._threads = shares(len(self.logs), self.request.jobs, None)
 
-        wanted = in_window(
-            events,
-            request.window,
+    def run(self, *, alone: bool) -> _Results:
+        """Analyse all logs, and print the errors of those that fail.
+
+        Parameters
+        ----------
+        alone
+            If inputs cannot be analysed together, each is analysed alone.
+        """
+        watch = self._progress if len(self.logs) > 1 else None
+        counters = cast("Progress", watch) if watch else next(iter(self._progress.each), Progress())
+        kept = _Kept()
+        failed: list[str] = []
+        refused: list[CommandError] = []
+        with progress_bar(counters, disabled=self.request.quiet):
+            for result in self._each(alone=alone):
+                for table in result.tables:
+                    kept.add(table)
+                for name, error in result.failed:
+                    print_error(error)
+                    failed.append(name)
+                refused += [] if result.refused is None else [result.refused]
+        found = kept.table()
+        if refused and found is None:
+            raise refused[0]
+        return _Results(found, failed)
+
+    def _each(self, *, alone: bool) -> Iterator[_Result]:
+        def work(index: int) -> _Result:
+            names, progress = self.logs[index], self._progress.each[index]
+            try:
+                return _Result([self._collect(names, progress)], [])
+            except CommandError as error:
+                return _Result([], [], error)
+            except _FAILURES as error:
+                if len(names) == 1 or not alone:
+                    failed = [(name, _to_own_error(error, names[0])) for name in names[:1]]
+                    return _Result([], failed)
+                return self._one_by_one(names, progress)
+
+        return in_order(work, len(self.logs), self._jobs, self._progress)
+
+    def _one_by_one(self, names: list[str], progress: Progress) -> _Result:
+        """Analyse inputs one by one, so that those that fail do not affect the others."""
+        result = _Result([], [])
+        for name in names:
+            try:
+                result.tables.append(self._collect([name], progress))
+            except _FAILURES as error:
+                result.failed.append((name, _to_own_error(error, name)))
+        return result
+
+    def _collect(self, names: list[str], progress: Progress) -> pl.DataFrame:
+        request = self.request
+        events = scan_inputs(
+            self.inputs,
             names,
             format_in=request.format_in,
             machine=request.machine,
+            assume_complete=request.assume_complete,
+            threads=self._threads,
+            progress=progress,
         )
-        part = events.with_columns(wanted.alias(COUNTED)) if by_phase else events.filter(wanted)
-        return analysis(part).collect()
-    return analysis(events).collect()
+        if request.window:
+            from tracefast.cli.inputs.events_in_window import in_window
+
+            wanted = in_window(
+                events,
+                request.window,
+                names,
+                format_in=request.format_in,
+                machine=request.machine,
+            )
+            counted = events.with_columns(wanted.alias(COUNTED))
+            events = counted if self.by_phase else events.filter(wanted)
+        return self.analysis(events).collect()
+
+    def without_events(self, known: set[str]) -> list[str]:
+        """Name the logs and files that were read, and have no event.
+
+        Parameters
+        ----------
+        known
+            Those of which something else was said.
+        """
+        empty: list[str] = []
+        for names, progress in zip(self.logs, self._progress.each, strict=True):
+            files = [self.inputs.files[name] for name in names if name in self.inputs.files]
+            empty += [file.name for file in files if file.is_without_events]
+            if len(files) < len(names) and progress.bytes_read and not progress.rows:
+                empty += [name for name in names if name not in self.inputs.files]
+        return [name for name in empty if name not in known]
+
+
+class _Kept:
+    """The results for several logs, until all are there.
+
+    Every column of words has a buffer of kilobytes, however few rows there are: the tables of a
+    thousand small logs would take many times the memory of their rows.
+    """
+
+    def __init__(self) -> None:
+        self._recent: list[pl.DataFrame] = []
+        self._packed: list[bytes] = []
+
+    def add(self, table: pl.DataFrame) -> None:
+        """Keep a result."""
+        self._recent.append(table)
+        if len(self._recent) == _PACKED:
+            stream = io.BytesIO()
+            _concat(self._recent).write_ipc_stream(stream)
+            self._packed.append(stream.getvalue())
+            self._recent.clear()
+
+    def table(self) -> pl.DataFrame | None:
+        """Give all results as one, in order; None if there is none."""
+        tables = [*map(pl.read_ipc_stream, self._packed), *self._recent]
+        if not tables:
+            return None
+        return _concat(tables)
+
+
+def _concat(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    """Put results together, whose columns may differ: inputs may have been analysed one by one."""
+    same = all(table.schema == tables[0].schema for table in tables)
+    return pl.concat(tables, how="vertical" if same else "diagonal_relaxed")
 
 
 def _to_own_error(error: BaseException, name: str) -> Exception:
@@ -175,48 +272,3 @@ def _to_own_error(error: BaseException, name: str) -> Exception:
             "to turn a log into Parquet: tracefast parse LOG -o FILE.parquet",
         )
     return error
-
-
-@contextmanager
-def _readable_inputs(request: Request) -> Iterator[tuple[list[str], set[str], bool]]:
-    """Find the inputs that exist, and spool pipes, which can be read only once.
-
-    Yields the names, those of spooled inputs among them, and whether all inputs are readable.
-    """
-    all_readable = True
-    names: list[str] = []
-    taken: set[str] = set()
-    spooled: set[str] = set()
-    with tempfile.TemporaryDirectory(prefix="tracefast-") as folder:
-        for given in request.inputs:
-            try:
-                for name in expand(given):
-                    if name in taken:
-                        continue
-                    taken.add(name)
-                    if name == STDIN:
-                        names.append(str(spool(Path(folder), request)))
-                        spooled.add(names[-1])
-                    elif not _is_utf8(name):
-                        raise name_not_utf8(name)
-                    elif is_pipe(name):
-                        names.append(str(spool_pipe(name, Path(folder), request)))
-                        spooled.add(names[-1])
-                    else:
-                        sniff(name)
-                        names.append(name)
-                        if Path(name).is_file() and Path(name).stat().st_size == 0:
-                            request.warn(f"{name}: the log is empty")
-            except (CommandError, Error, OSError) as error:
-                print_error(error)
-                all_readable = False
-        yield without_repeats(names), spooled, all_readable
-
-
-def _is_utf8(name: str) -> bool:
-    """Say whether a name can be a value of the column `source`."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -14,6 +14,7 @@ import polars as pl
 
 from tracefast import Error, _core
 from tracefast._polars.arriving import ArrivingEvents
+from tracefast._polars.event_schema import event_schema
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import Analysis, run_analysis
 from tracefast.cli.inputs.spooling import peek, put_back
@@ -22,7 +23,6 @@ from tracefast.cli.messages.stderr import print_error
 from tracefast.cli.output.terminal import is_terminal_table
 from tracefast.inputs.contents import content_of
 from tracefast.inputs.sources import STDIN
-from tracefast.scanning import event_schema
 
 Show = Callable[[pl.DataFrame], None]
 

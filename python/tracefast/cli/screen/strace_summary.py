@@ -28,7 +28,7 @@ def print_strace_summary(counts: pl.DataFrame, request: Request, *, match: str |
     match
         A pattern for names.
     """
-    # Inputs that were read one by one have rows of their own.
+    # Each log has rows of its own.
     counts = (
         counts.group_by("name", "number")
         .agg(pl.col("calls", "errors", "timed", "total_ns").sum())

@@ -67,7 +67,7 @@ def check(
       2  something cannot be judged: a rule is not valid, a log cannot be read or cannot say
     """
     from tracefast.analysis.compare.check import SCHEMA, baselines, judged
-    from tracefast.cli.inputs.each_log import analyse_each
+    from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.output.write import write_bytes, write_table
     from tracefast.cli.screen.compare.check_report import document, render
 
@@ -79,7 +79,14 @@ def check(
         )
     rules, logs = _rules_and_logs(inputs, that or [])
     base = baselines(rules)
-    found, unread = analyse_each(request, logs, lambda events: judged(rules, events, base), SCHEMA)
+    unread: list[str] = []
+    table, complete = run_analysis(
+        replace(request, inputs=logs),
+        lambda events: judged(rules, events, base),
+        by_source=False,
+        unread=unread.extend,
+    )
+    found = SCHEMA.to_frame() if table is None else table
     if request.annotations is not None:
         text = document(request.annotations, found, rules, unread)
         write_bytes(text.encode(), request.output, clobber=request.clobber)
@@ -88,7 +95,7 @@ def check(
         write_bytes(text.encode(), request.output, clobber=request.clobber)
     else:
         write_table(found, request.form, request.output, found.columns, clobber=request.clobber)
-    if unread or found["passed"].null_count() or found.is_empty():
+    if not complete or found["passed"].null_count() or found.is_empty():
         return FAILED
     return DONE if found["passed"].all() else FOUND
 

@@ -34,7 +34,7 @@ class By(StrEnum):
 
 
 # The width is always given, so the output is no table and may have any suffix.
-@table_command(without=("where", "sort", "top", "wide", "format_"), other_output="weight")
+@table_command(without=("where", "sort", "top", "wide", "format_", "jobs"), other_output="weight")
 def export(
     request: Request,
     *,

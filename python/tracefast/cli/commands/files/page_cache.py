@@ -63,7 +63,7 @@ def report_page_cache(
         return FAILED
     if table.is_empty():
         request.warn("no events of the page cache: trace the events filemap:* and readahead:*")
-    # Inputs that were read one by one are each in order, but not together.
+    # Each log is in order, but not all together.
     table = table.sort("added_bytes", descending=True, nulls_last=True, maintain_order=True)
     table = filter_rows(table, request, match, "path")
     all_named = table["path"].null_count() == 0

@@ -106,7 +106,7 @@ def _print(
     moved = ("read_bytes", "write_bytes")
     if darshan:
         moved = ("POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN")
-    # Inputs that were read one by one are each in order, but not together.
+    # Each log is in order, but not all together.
     order = pl.sum_horizontal(pl.col(name).fill_null(0) for name in moved)
     # A copy of a million rows takes as much memory as all else.
     if not table.select(order).to_series().is_sorted(descending=True):

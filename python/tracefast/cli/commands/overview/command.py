@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _QUICK: Final = 32 << 20
 
 
-@table_command(without=("where", "sort", "wide"))
+@table_command(without=("where", "sort", "wide", "jobs"))
 def overview(request: Request) -> int:
     """Show the most important of a log on one screen, and the commands that show more of it.
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 from tracefast import Error
 from tracefast.batch.job import Options
-from tracefast.batch.pool import BatchProgress
 from tracefast.batch.runner import Batch
 from tracefast.cli.command_line.exit_codes import DONE, FAILED, NOT_UNDERSTOOD
 from tracefast.cli.messages.errors import CommandError
@@ -61,7 +60,7 @@ def parse_each(
             "parse it on its own: tracefast parse - -o FILE",
         )
     work = _work(logs, out_dir, options, resume=resume, shard=shard)
-    watch = BatchProgress(work.jobs(threads))
+    watch = work.counters()
     start = time.perf_counter()
     # A BatchProgress has the counters of a Progress.
     with progress_bar(cast("Progress", watch), disabled=quiet):

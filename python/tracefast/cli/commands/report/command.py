@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tracefast.page.report import Page
 
 
-@table_command(without=("where", "sort", "top", "wide", "format_"), pictures=(".html",))
+@table_command(without=("where", "sort", "top", "wide", "format_", "jobs"), pictures=(".html",))
 def report(request: Request) -> int:
     """Write a page with findings, charts and tables: one file, to attach to a ticket.
 
