@@ -55,10 +55,10 @@ def pools(events: Events) -> pl.LazyFrame:
             Bytes that were read again: the sum of the distinct bytes that each worker read, minus
             the distinct bytes that all of them read together, as in `tracefast.files`.
         `saving_low_ns`, `saving_high_ns` : Int64
-            What `saving_method` would save of `start_sum_ns`: at least the time in calls on modules
-            that other workers had imported already; at most all of it, but for the calls that
-            create the workers. What the server itself takes to import them is not in it. Null if
-            nobody can say.
+            What `saving_method` would save of `start_sum_ns`: at least the time that the fastest
+            worker took from one call on a module to the next, with nothing between, for all but one
+            of them; at most all of it, but for the calls that create the workers. What the server
+            itself takes to import them is not in it. Null if nobody can say.
         `saving_method` : String
             What would save it: ``forkserver-preload`` (method ``forkserver``, and
             ``set_forkserver_preload`` for what all import), or ``preload`` (the latter alone).
