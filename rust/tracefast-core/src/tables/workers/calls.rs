@@ -94,7 +94,7 @@ impl Workers {
             // What it looks up, and the memory that it gets for the next module.
             let aside = matches!(at.meaning.time, CallTime::Works | CallTime::Opens);
             // Its own program, which each worker runs, has no compiled file.
-            let runs = takes(act) && path.is_some_and(|path| path.ends_with(".py"));
+            let runs = takes(act) && path.is_some_and(|path| path.as_bytes().ends_with(b".py"));
             life.imports(module && !runs, aside, (at.ts, end));
         }
         let Some(path) = path else {
