@@ -4,6 +4,7 @@ use crate::hash::HashMap;
 use crate::tables::names::Names;
 use crate::tables::phases::fold::{MarkColumns, Watched};
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow};
+use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::workers::fold::Workers;
 
 /// The phases so far.
@@ -27,6 +28,10 @@ impl Workers {
         row: usize,
         found: TaskRow,
     ) {
+        // The path of a mark does not exist, so calls that succeed are none.
+        if found.kind == RowKind::Call && tasks.ret.get(row).is_some_and(|ret| ret >= 0) {
+            return;
+        }
         let owner = self.owner(found.task);
         self.phases.watched.row((tasks, marks), row, found, (owner, &self.tracker));
         while let Some(phase) = self.phases.watched.open.phases.get(self.phases.seen) {
