@@ -21,7 +21,7 @@ PROGRAMS = [
     *(("executor", method) for method in ("fork", "spawn", "forkserver")),
     *(
         (program, "fork")
-        for program in ("resized", "killed", "manager", "nested", "alone", "train")
+        for program in ("resized", "killed", "manager", "nested", "alone", "train", "kept")
     ),
     ("processes", "spawn"),
     ("manager", "spawn"),

@@ -69,8 +69,9 @@ def test_each_job_has_a_result(name):
     assert table["worker_busy_ns"].null_count() == 0
     # Each job reads two files, and sleeps for 10 ms but for those of the trainer. Where the maker's
     # write returned later than the read of it, the first calls of a job are not seen as its.
-    assert set(table["worker_files"]) <= {2, 3}
-    if name != "train_fork":
+    if name != "kept_fork":
+        assert set(table["worker_files"]) <= {2, 3}
+    if name not in ("train_fork", "kept_fork"):
         assert table["worker_busy_ns"].min() > 10_000_000
         assert table["worker_wait_ns"].min() > 5_000_000
     workers = tf.workers(events).select("pool", "round", worker_pid="pid").collect()

@@ -14,7 +14,7 @@ from tracefast import _core
 from tracefast.analysis.workers.batches import batches_of
 from tracefast.analysis.workers.pools import pools_of
 
-NAMES = ["pool_fork", "pool_forkserver", "killed_fork", "resized_fork", "gunicorn", "nginx", "make"]
+NAMES = ["pool_fork", "pool_forkserver", "kept_fork", "resized_fork", "gunicorn", "nginx", "make"]
 
 
 @cache
@@ -34,6 +34,8 @@ def check(log):
         | (read.gt(0) & pl.col("files").eq(0))
         | (pl.col("start_ns").is_not_null() & pl.col("modules").is_null())
         | pl.col("anon_growth_bytes").lt(0)
+        | (pl.col("anon_once_bytes") > pl.col("anon_growth_bytes"))
+        | pl.min_horizontal("anon_once_bytes", "anon_per_phase_bytes", "anon_per_job_bytes").lt(0)
         | (pl.col("anon_peak_bytes") - pl.col("anon_start_bytes") != pl.col("anon_growth_bytes"))
         | (pl.col("exit_status").is_not_null() & pl.col("exit_signal").is_not_null())
     )

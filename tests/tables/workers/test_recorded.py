@@ -26,6 +26,7 @@ POOLS = {
     "manager_fork": ("fork", [[3]]),
     "manager_spawn": ("spawn", [[3]]),
     "nested_fork": ("fork", [[2], [2], [2]]),
+    "kept_fork": ("fork", [[2]]),
     "alone_fork": ("fork", [[3]]),
     "train_fork": ("fork", [[2]]),
     "xargs": ("exec", [[6]]),
@@ -104,6 +105,33 @@ def test_growth_is_what_the_kernel_counted():
         # It wrote to so many pages of its maker, and to some of the interpreter's own.
         written = 2 * (number + 1) * 256
         assert written <= row["cow_faults"] < written + 512
+
+
+def test_what_comes_once_and_what_with_each_epoch():
+    table = tf.workers(events("kept_fork")).collect()
+    # malloc maps a page with each (M_MMAP_THRESHOLD in mallopt(3)).
+    megabyte = (1 << 20) + 4096
+    for row in table.iter_rows(named=True):
+        assert row["anon_per_job_bytes"] == pytest.approx(megabyte, rel=0.01)
+        assert row["anon_per_phase_bytes"] == pytest.approx(6 * megabyte, rel=0.01)
+        assert row["anon_once_bytes"] == row["anon_growth_bytes"] - 3 * row["anon_per_phase_bytes"]
+        # What it keeps of the first job, and the stack of the thread that sends results.
+        assert 16 << 20 <= row["anon_once_bytes"] < 17 << 20
+    # Without marks, the jobs tell.
+    unmarked = events("kept_fork").filter(
+        ~pl.col("path").str.starts_with("/tracefast/").fill_null(value=False)
+    )
+    other = tf.workers(unmarked).collect()
+    assert other["anon_per_phase_bytes"].null_count() == 2
+    assert other["anon_per_job_bytes"].equals(table["anon_per_job_bytes"])
+    assert other["anon_once_bytes"].is_between(16 << 20, 17 << 20).all()
+
+
+def test_few_jobs_do_not_show_what_each_adds():
+    table = tf.workers(events("pool_fork")).collect()
+    assert table["jobs"].max() < 9
+    for name in ("anon_per_phase_bytes", "anon_per_job_bytes", "anon_once_bytes"):
+        assert table[name].null_count() == table.height
 
 
 def test_workers_of_a_pool_that_replaces_them():

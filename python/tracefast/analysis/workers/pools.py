@@ -55,10 +55,10 @@ def pools(events: Events) -> pl.LazyFrame:
             Bytes that were read again: the sum of the distinct bytes that each worker read, minus
             the distinct bytes that all of them read together, as in `tracefast.files`.
         `saving_low_ns`, `saving_high_ns` : Int64
-            What `saving_method` would save of `start_sum_ns`: at least the time in calls on modules
-            that other workers had imported already; at most all of it, but for the calls that
-            create the workers. What the server itself takes to import them is not in it. Null if
-            nobody can say.
+            What `saving_method` would save of `start_sum_ns`: at least the time that the fastest
+            worker took from one call on a module to the next, with nothing between, for all but one
+            of them; at most all of it, but for the calls that create the workers. What the server
+            itself takes to import them is not in it. Null if nobody can say.
         `saving_method` : String
             What would save it: ``forkserver-preload`` (method ``forkserver``, and
             ``set_forkserver_preload`` for what all import), or ``preload`` (the latter alone).
@@ -99,10 +99,10 @@ def pools_of(workers: pl.LazyFrame) -> pl.LazyFrame:
     )
     imbalance = busiest.group_by(_KEYS).agg(pl.col("imbalance").max())
     started = pl.col("start_ns").is_not_null()
-    # All but one of them at least could have had what one imported. With a server that imports for
-    # all, what is left may be little more than the calls that create them.
-    imported = pl.col("module_ns").filter(started)
-    low = imported.sum() - imported.max()
+    # All but one of them at least could have had what one imported, and saved what that took the
+    # fastest one: others may have been slow because they imported at the same time. With a server
+    # that imports for all, what is left may be little more than the calls that create them.
+    low = pl.col("module_ns").filter(started).min() * (started.sum().cast(pl.Int64) - 1)
     high = (pl.col("start_ns") - pl.col("made_ns").fill_null(0)).clip(0).sum()
     time = pl.col("busy_ns").sum() + pl.col("wait_ns").sum()
     method = pl.col("method").first().replace_strict(_SAVING, default=None, return_dtype=pl.String)

@@ -112,6 +112,14 @@ def workers(events: Events) -> pl.LazyFrame:
             Anonymous memory, as in `tracefast.memory`: what it started with (after a fork what it
             has of its maker, after starting a program nothing), the most that it had, and the
             difference. Null if the log does not show it.
+        `anon_per_phase_bytes`, `anon_per_job_bytes` : Int64
+            What it grows by with each phase that its maker marks, such as an epoch
+            (`tracefast.mark`; names may differ in their numbers), and with each job. It is the
+            least of what it grew by in each third of them, so what grows only for a while is not in
+            it. Null with less than two phases, or nine jobs.
+        `anon_once_bytes` : Int64
+            What came once: `anon_growth_bytes` without what came with each phase or, if that is
+            null, with each job.
         `memory_from` : String
             ``rss_stat``: what was resident, as the kernel counted it. ``mappings``: what was
             mapped, so what may have been resident; a fork's copies of its maker's pages are no

@@ -219,6 +219,7 @@ def _memory(workers: pl.DataFrame) -> str | None:
     once = known.select(ready.clip(0).median()).item()
     if once is not None and growth:
         text += f", {units.size(min(_whole(once), growth))} of it before its first job"
+    text += _again(known)
     rounds = known.group_by("round").agg(pl.median("anon_start_bytes").alias("start")).sort("round")
     if rounds.height > 1:
         more = _whole((rounds["start"][-1] - rounds["start"][0]) / (rounds.height - 1))
@@ -227,6 +228,16 @@ def _memory(workers: pl.DataFrame) -> str | None:
     if known["cow_faults"].null_count() == 0:
         text += f"; they copied up to {known['cow_faults'].sum():,} pages of their maker"
     return text
+
+
+def _again(known: pl.DataFrame) -> str:
+    """Say what workers grow by again and again."""
+    for what in ("phase", "job"):
+        again = known[f"anon_per_{what}_bytes"].drop_nulls()
+        if not again.is_empty():
+            size = units.size(_whole(again.median()))
+            return f", then {'nothing' if size == units.size(0) else size} with each {what}"
+    return ""
 
 
 def _waiting(batches: pl.DataFrame) -> str | None:

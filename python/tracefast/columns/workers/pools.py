@@ -38,10 +38,10 @@ COLUMNS: Final = (
     columns(
         "saving_low_ns saving_high_ns",
         "Int64",
-        "What `saving_method` would save of `start_sum_ns`: at least the time in calls on modules"
-        " that other workers had imported already; at most all of it, but for the calls that create"
-        " the workers. What the server itself takes to import them is not in it. Null if nobody can"
-        " say.",
+        "What `saving_method` would save of `start_sum_ns`: at least the time that the fastest"
+        " worker took from one call on a module to the next, with nothing between, for all but one"
+        " of them; at most all of it, but for the calls that create the workers. What the server"
+        " itself takes to import them is not in it. Null if nobody can say.",
     ),
     columns(
         "saving_method",

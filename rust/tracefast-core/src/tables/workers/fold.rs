@@ -8,23 +8,23 @@ use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
 use crate::linux::child_status::collected_by_waitid;
-use crate::linux::waits::{Giver, Time, spent};
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::memory::Memory;
 use crate::tables::memory::fold::MemoryColumns;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
+use crate::tables::phases::fold::MarkColumns;
 use crate::tables::process_tracking::kinds;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
-use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
+use crate::tables::waits::arguments::Arguments;
 use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::batches::messages::{self, Messages};
 use crate::tables::workers::channels::{Channels, Ofd, Request};
-use crate::tables::workers::growth::is_write_to_protected;
 use crate::tables::workers::life::{FileRead, Life};
+use crate::tables::workers::phases::Phases;
 use crate::tables::workers::program;
 use crate::tables::workers::retired::{Kin, Retired};
 use crate::tables::workers::shared_reads::FileParts;
@@ -50,7 +50,7 @@ const NEW: u64 = 4096;
 pub struct Workers {
     pub(crate) tracker: Tracker,
     /// By task, the first task of its process.
-    owners: Vec<u32>,
+    pub(crate) owners: Vec<u32>,
     /// By first task, what live processes do; none of those that the log did not see made.
     pub(crate) lives: Vec<Option<Box<Life>>>,
     /// By first task, the live children.
@@ -69,9 +69,10 @@ pub struct Workers {
     pub(crate) early: HashMap<u32, (Retired, HashMap<u64, FileRead>)>,
     pub(crate) parts: FileParts,
     pub(crate) messages: Messages,
-    memory: Memory,
+    pub(crate) memory: Memory,
+    pub(crate) phases: Phases,
     /// Only pools and starts are wanted.
-    starts_only: bool,
+    pub(crate) starts_only: bool,
     /// By source.
     pub(crate) logs: HashMap<u32, Log>,
 }
@@ -119,11 +120,11 @@ event_columns! {
         pub(crate) fd: Numbers<Int32Type> = "fd",
         pub(crate) ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
         pub(crate) file: Numbers<UInt64Type> = "file",
-        offset: Numbers<Int64Type> = "offset",
+        pub(crate) offset: Numbers<Int64Type> = "offset",
         pub(crate) requested: Numbers<Int64Type> = "requested",
         pub(crate) bytes: Numbers<Int64Type> = "bytes",
-        size: Numbers<Int64Type> = "size",
-        cpu: Numbers<UInt16Type> = "cpu",
+        pub(crate) size: Numbers<Int64Type> = "size",
+        pub(crate) cpu: Numbers<UInt16Type> = "cpu",
         pub(crate) line: Numbers<UInt64Type> = "line",
     }
 }
@@ -133,17 +134,17 @@ pub(crate) type CallColumns<'a> = (TaskColumns<'a>, WorkerColumns<'a>);
 
 /// A call of a task.
 #[derive(Clone, Copy)]
-struct At {
-    row: usize,
-    task: u32,
+pub(crate) struct At {
+    pub(crate) row: usize,
+    pub(crate) task: u32,
     /// The first task of its process.
-    owner: u32,
-    source: u32,
-    ts: Option<i64>,
-    dur: Option<i64>,
+    pub(crate) owner: u32,
+    pub(crate) source: u32,
+    pub(crate) ts: Option<i64>,
+    pub(crate) dur: Option<i64>,
     /// The number of the call's name.
     name: Option<u32>,
-    meaning: Meaning,
+    pub(crate) meaning: Meaning,
 }
 
 impl Workers {
@@ -320,131 +321,20 @@ impl Workers {
             life.starts(role, form);
         }
     }
-
-    /// A call of a process that may be a worker.
-    fn lived(&mut self, (tasks, own): &mut CallColumns<'_>, at: &At) {
-        let Some(Some(life)) = self.lives.get_mut(at.owner as usize) else { return };
-        life.calls += 1;
-        let end = at.ts.map(|ts| ts.saturating_add(at.dur.unwrap_or(0)));
-        life.last = life.last.max(end.unwrap_or(self.tracker.row as i64));
-        life.bits |= at.meaning.bit;
-        life.listens |= at.meaning.act == Act::Listen;
-        let first = at.task == at.owner;
-        let act = at.meaning.act;
-        let path = tasks.path.get(at.row);
-        let held = own.held.get(at.row, Held::from_file_type);
-        let giver = held.map_or(Giver::Unknown, |held| held.giver).known_as(|| path);
-        let args = || tasks.args.get(at.row).unwrap_or_default();
-        let futex = if act == Act::Futex {
-            FutexCall::parse(Arguments::new(args(), own.cpu.get(at.row).is_some()))
-        } else {
-            None
-        };
-        let bytes = own.bytes.get(at.row).unwrap_or(0);
-        if act == Act::Futex {
-            // Processes that share a semaphore of sem_open(3) wait while its value is 0
-            // (`__new_sem_wait_slow64` in glibc's nptl/sem_waitcommon.c); pthread_join, which waits
-            // in the same way, expects the id of a thread.
-            if futex.is_some_and(|f| f.op == FutexOp::Wait && !f.private && f.value == 0) {
-                life.waits_for_semaphore(at.ts);
-            }
-        } else if matches!(act, Act::Take | Act::Transfer | Act::Accept) && giver != Giver::Storage
-        {
-            let which = usize::from(act == Act::Accept);
-            let ofd = own.ofd[which].get(at.row).map(|ofd| (at.source, ofd));
-            let own_end = |ofd| self.channels.get(ofd).map(|end| end.maker);
-            if let Some(ofd) = ofd
-                && let Some(maker) = own_end(ofd)
-                && self.owners.get(maker as usize) != Some(&at.owner)
-                && let Some(channel) = life.takes(ofd, at.ts)
-            {
-                if act != Act::Accept {
-                    channel.took(own.requested.get(at.row), bytes, args());
-                } else if tasks.ret.get(at.row).is_some_and(|fd| fd >= 0) {
-                    channel.accepted();
-                }
-            }
-        }
-        if first {
-            if at.meaning.watches() {
-                life.watches(at.ts);
-            } else {
-                life.looks_away();
-            }
-            // Its own threads are no others, and a sleep is its own doing.
-            let own = act == Act::Sleep || futex.is_some_and(|futex| futex.private);
-            if !own && spent(at.meaning.time, giver, at.dur) == Time::Wait {
-                life.wait_ns = life.wait_ns.saturating_add(at.dur.unwrap_or(0));
-            }
-        }
-        if self.starts_only {
-            return;
-        }
-        let Some(path) = path else {
-            if bytes > 0 && giver == Giver::Storage && takes(act) {
-                life.reads(own.file.get(at.row), None, own.offset.get(at.row), bytes);
-            }
-            return;
-        };
-        if is_module(path) {
-            let used = matches!(act, Act::Open | Act::Map)
-                && tasks.ret.get(at.row).is_some_and(|ret| ret != -1);
-            let (file, size) = (own.file.get(at.row), own.size.get(at.row));
-            life.module(file, size, at.dur.unwrap_or(0), used);
-        }
-        if is_shared_memory(path) {
-            let mapped = if act == Act::Map && tasks.ret.get(at.row) != Some(-1) {
-                own.requested.get(at.row).unwrap_or(0)
-            } else {
-                0
-            };
-            let moved = if takes(act) || act == Act::Give { bytes } else { 0 };
-            life.shm_bytes = life.shm_bytes.saturating_add(mapped.max(0)).saturating_add(moved);
-        } else if bytes > 0
-            && takes(act)
-            && giver == Giver::Storage
-            && !held.is_some_and(|held| held.device)
-        {
-            life.reads(own.file.get(at.row), Some(path), own.offset.get(at.row), bytes);
-        }
-    }
-}
-
-/// Whether a call takes data from its descriptor.
-pub(crate) fn takes(act: Act) -> bool {
-    matches!(act, Act::Take | Act::Transfer)
-}
-
-/// Whether a path is that of a module of Python, or of a shared library.
-fn is_module(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    if bytes.ends_with(b".pyc") || bytes.ends_with(b".py") || bytes.ends_with(b".so") {
-        return true;
-    }
-    // A library with a version: `libc.so.6`.
-    bytes.last().is_some_and(u8::is_ascii_digit) && {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        name.contains(".so.")
-    }
-}
-
-/// Whether a path is that of memory which processes share. Semaphores (`sem_overview(7)`) hold no
-/// data.
-fn is_shared_memory(path: &str) -> bool {
-    path.strip_prefix("/dev/shm/").is_some_and(|name| !name.starts_with("sem."))
-        || path.starts_with("/memfd:")
 }
 
 impl RowFold for Workers {
-    type Columns<'a> = (CallColumns<'a>, MemoryColumns<'a>);
+    type Columns<'a> = (CallColumns<'a>, (MemoryColumns<'a>, MarkColumns<'a>));
 
     fn empty(&self) -> Self {
         Self { starts_only: self.starts_only, ..Self::default() }
     }
 
     #[inline]
-    fn row(&mut self, (columns, memory): &mut Self::Columns<'_>, row: usize) {
-        self.event(columns, row);
+    fn row(&mut self, (columns, (memory, marks)): &mut Self::Columns<'_>, row: usize) {
+        if let Some(found) = self.event(columns, row) {
+            self.phases_begin((&mut columns.0, marks), row, found);
+        }
         self.memory.row(memory, row);
         if !self.memory.rows.is_empty() {
             self.grows(columns, row);
@@ -479,9 +369,14 @@ impl Workers {
 
     /// Adds one row, but for what it says about memory.
     #[inline]
-    pub(crate) fn event(&mut self, columns: &mut CallColumns<'_>, row: usize) {
-        let found = self.tracker.row(&mut columns.0, row);
-        let Some(TaskRow { task, kind, name }) = found else { return };
+    pub(crate) fn event(&mut self, columns: &mut CallColumns<'_>, row: usize) -> Option<TaskRow> {
+        let found = self.tracker.row(&mut columns.0, row)?;
+        self.seen(columns, row, found);
+        Some(found)
+    }
+
+    fn seen(&mut self, columns: &mut CallColumns<'_>, row: usize, found: TaskRow) {
+        let TaskRow { task, kind, name } = found;
         let Some(source) = self.tracker.tasks.get(task as usize).map(|task| task.source) else {
             return;
         };
@@ -538,30 +433,6 @@ impl Workers {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// A row changed the memory of processes.
-    fn grows(&mut self, columns: &mut CallColumns<'_>, row: usize) {
-        let source = self.tracker.source(&mut columns.0, row);
-        for at in 0..self.memory.rows.len() {
-            let Some(&change) = self.memory.rows.get(at) else { break };
-            let number = self.tracker.number(source, change.task);
-            let owner = self.owner(number);
-            if let Some(Some(life)) = self.lives.get_mut(owner as usize) {
-                life.growth.shows(&change);
-            }
-        }
-        self.memory.rows.clear();
-    }
-
-    /// A process had a page fault.
-    fn faults(&mut self, source: u32, owner: u32, args: &str) {
-        self.logs.entry(source).or_default().faults = true;
-        if let Some(Some(life)) = self.lives.get_mut(owner as usize)
-            && is_write_to_protected(args)
-        {
-            life.growth.write_faults += 1;
         }
     }
 

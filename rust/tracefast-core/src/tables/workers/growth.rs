@@ -2,16 +2,20 @@
 
 use crate::tables::memory::row::{From, Row};
 use crate::tables::packed::Packed;
+use crate::tables::workers::fold::{CallColumns, Workers};
 
 /// The anonymous memory of a process; nothing before the log shows any.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Growth {
-    from: Option<From>,
+    pub(crate) from: Option<From>,
     start: Packed<i64>,
     pub(crate) now: Packed<i64>,
-    peak: Packed<i64>,
+    pub(crate) peak: Packed<i64>,
     /// Faults of its tasks on writes to pages that are present, but protected.
     pub(crate) write_faults: u64,
+    /// What each phase of its maker added, and each job; and how many there were.
+    pub(crate) per_phase: Option<(i64, u64)>,
+    pub(crate) per_job: Option<(i64, u64)>,
 }
 
 impl Growth {
@@ -35,9 +39,43 @@ impl Growth {
         self.peak.raise(anon);
     }
 
+    /// What came once: all but what came again and again.
+    pub(crate) fn once(&self) -> Option<i64> {
+        let (_, start, peak) = self.known()?;
+        let (each, times) = self.per_phase.or(self.per_job)?;
+        let again = each.saturating_mul(i64::try_from(times).unwrap_or(i64::MAX));
+        Some(peak.saturating_sub(start).saturating_sub(again).max(0))
+    }
+
     /// Whence the numbers are, what it had when it started, and the most that it had.
     pub(crate) fn known(&self) -> Option<(From, i64, i64)> {
         Some((self.from?, self.start.get()?, self.peak.get()?))
+    }
+}
+
+impl Workers {
+    /// A row changed the memory of processes.
+    pub(crate) fn grows(&mut self, columns: &mut CallColumns<'_>, row: usize) {
+        let source = self.tracker.source(&mut columns.0, row);
+        for at in 0..self.memory.rows.len() {
+            let Some(&change) = self.memory.rows.get(at) else { break };
+            let number = self.tracker.number(source, change.task);
+            let owner = self.owner(number);
+            if let Some(Some(life)) = self.lives.get_mut(owner as usize) {
+                life.shows(&change);
+            }
+        }
+        self.memory.rows.clear();
+    }
+
+    /// A process had a page fault.
+    pub(crate) fn faults(&mut self, source: u32, owner: u32, args: &str) {
+        self.logs.entry(source).or_default().faults = true;
+        if let Some(Some(life)) = self.lives.get_mut(owner as usize)
+            && is_write_to_protected(args)
+        {
+            life.growth.write_faults += 1;
+        }
     }
 }
 

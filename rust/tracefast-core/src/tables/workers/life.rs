@@ -1,15 +1,20 @@
 //! What one live process does, as far as it may be a worker.
 
 use crate::hash::HashMap;
+use crate::tables::memory::row::Row;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::ranges::Ranges;
 use crate::tables::workers::channels::{Ofd, Request};
 use crate::tables::workers::framing::{is_length, length};
 use crate::tables::workers::growth::Growth;
+use crate::tables::workers::steps::Steps;
 
 /// Channels of a process that are remembered, the first ones.
 const MOST_CHANNELS: usize = 8;
+
+/// Names of phases that are remembered, the first ones.
+const MOST_PHASES: usize = 8;
 
 /// What a process had done when it was ready for its first job.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,6 +23,7 @@ pub(crate) struct Ready {
     pub(crate) calls: u64,
     pub(crate) modules: u32,
     pub(crate) module_bytes: i64,
+    /// Time in calls on modules, and from one to the next.
     pub(crate) module_ns: i64,
     /// Its anonymous memory.
     pub(crate) anon: Packed<i64>,
@@ -36,6 +42,8 @@ pub(crate) struct Channel {
     pub(crate) sure: bool,
     /// Bytes of the message that are still to come.
     left: i64,
+    /// The memory of its process, from message to message.
+    pub(crate) steps: Steps,
 }
 
 /// A file that a process read.
@@ -72,10 +80,14 @@ pub(crate) struct Life {
     modules: HashMap<u64, bool>,
     module_bytes: i64,
     module_ns: i64,
+    /// When its last call on a module ended, if its first thread has moved no other data since.
+    importing: Option<i64>,
     pub(crate) files: HashMap<u64, FileRead>,
     pub(crate) read_bytes: i64,
     pub(crate) shm_bytes: i64,
     pub(crate) growth: Growth,
+    /// By name of phases, its memory from one to the next.
+    phases: Vec<(u32, Steps)>,
 }
 
 impl Life {
@@ -132,6 +144,7 @@ impl Life {
             accepts: false,
             sure: false,
             left: 0,
+            steps: Steps::default(),
         });
         self.channels.last_mut()
     }
@@ -157,6 +170,25 @@ impl Life {
         }
     }
 
+    /// A call of its first thread: on a module, `aside` from one to the next, or something else. The
+    /// time between is that of running the code of modules.
+    pub(crate) fn imports(
+        &mut self,
+        module: bool,
+        aside: bool,
+        (ts, end): (Option<i64>, Option<i64>),
+    ) {
+        if module {
+            if let Some((since, ts)) = self.importing.zip(ts) {
+                let between = ts.saturating_sub(since).max(0);
+                self.module_ns = self.module_ns.saturating_add(between);
+            }
+            self.importing = end;
+        } else if !aside {
+            self.importing = None;
+        }
+    }
+
     /// It read from a file.
     pub(crate) fn reads(
         &mut self,
@@ -174,6 +206,44 @@ impl Life {
         if let Some(offset) = offset {
             read.ranges.insert(offset, offset.saturating_add(bytes));
         }
+    }
+
+    /// Its memory changed.
+    pub(crate) fn shows(&mut self, row: &Row) {
+        let from = self.growth.from;
+        self.growth.shows(row);
+        if from.is_some() && from != self.growth.from {
+            // What was counted otherwise compares with nothing.
+            self.phases.clear();
+            self.channels.iter_mut().for_each(|channel| channel.steps = Steps::default());
+        }
+        let Some(now) = self.growth.now.get() else { return };
+        self.phases.iter_mut().for_each(|(_, steps)| steps.show(now));
+        self.channels.iter_mut().for_each(|channel| channel.steps.show(now));
+    }
+
+    /// Its maker begins a phase with a name, the first one or another one.
+    pub(crate) fn phase_begins(&mut self, name: u32, first: bool) {
+        let Some((now, peak)) = self.growth.now.get().zip(self.growth.peak.get()) else { return };
+        let at = self.phases.iter().position(|&(one, _)| one == name);
+        let at = at.or_else(|| {
+            (self.phases.len() < MOST_PHASES)
+                .then(|| self.phases.push((name, Steps::default())))?;
+            Some(self.phases.len() - 1)
+        });
+        let Some((_, steps)) = at.and_then(|at| self.phases.get_mut(at)) else { return };
+        // It was made in an earlier one.
+        if !first && steps.is_empty() {
+            steps.begin(peak);
+        }
+        steps.begin(now);
+    }
+
+    /// The memory of its process from phase to phase: of those that began first of all that came
+    /// again, as within them others may come again more often.
+    pub(crate) fn by_phase(&self) -> Option<&Steps> {
+        let again = self.phases.iter().filter(|(_, steps)| steps.after_first() > 0);
+        again.min_by_key(|&&(name, _)| name).map(|(_, steps)| steps)
     }
 
     /// Takes in what one of its threads did before the log showed whose it is.

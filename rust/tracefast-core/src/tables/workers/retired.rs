@@ -15,6 +15,11 @@ use crate::tables::workers::shared_reads::FilePart;
 /// Processes that ended before the log shows the return of the call that made them.
 const MOST_UNBORN: usize = 64;
 
+/// Phases, and jobs, at least, which show what each of them adds to the memory: the first ones
+/// add what comes once.
+const LEAST_PHASES: u64 = 2;
+const LEAST_JOBS: u64 = 9;
+
 /// Processes with the same maker that were started in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Kin {
@@ -68,6 +73,8 @@ struct Jobs {
     connections: u64,
     /// They are jobs beyond doubt.
     sure: bool,
+    /// What each of them added to the memory of the process, and how many did.
+    growth: Option<(i64, u64)>,
     /// From whom it reads besides.
     reads_from: Vec<u32>,
 }
@@ -134,8 +141,10 @@ impl Workers {
         if life.calls == 0 {
             return;
         }
-        let Jobs { ready, count: jobs, connections, sure, reads_from } =
+        let Jobs { ready, count: jobs, connections, sure, growth, reads_from } =
             self.jobs(&life, kin.maker);
+        life.growth.per_job = growth;
+        life.growth.per_phase = life.by_phase().and_then(|steps| steps.each(LEAST_PHASES));
         let alive = self.children.get(&parent).is_some_and(|siblings| {
             siblings.iter().any(|&sibling| self.is_kin(parent, sibling, kin, to))
         });
@@ -239,6 +248,9 @@ impl Workers {
         let accepted = given.iter().filter(|channel| channel.accepts);
         let connections = accepted.map(|channel| channel.messages).sum();
         let sure = given.iter().any(|channel| channel.sure && channel.messages > 0);
-        Jobs { ready, count: ready.map(|_| count), connections, sure, reads_from: others }
+        let most = given.iter().max_by_key(|channel| channel.messages);
+        let growth = most.and_then(|channel| channel.steps.each(LEAST_JOBS));
+        let count = ready.map(|_| count);
+        Jobs { ready, count, connections, sure, growth, reads_from: others }
     }
 }

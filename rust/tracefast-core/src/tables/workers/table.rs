@@ -225,6 +225,10 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         table.int64("anon_growth_bytes", |row| {
             growth(row).map(|(_, start, peak)| peak.saturating_sub(start).max(0))
         });
+        let each = |of: Option<(i64, u64)>| of.map(|(bytes, _)| bytes);
+        table.int64("anon_per_phase_bytes", |row| each(row.worker.growth.per_phase));
+        table.int64("anon_per_job_bytes", |row| each(row.worker.growth.per_job));
+        table.int64("anon_once_bytes", |row| row.worker.growth.once());
         table.text("memory_from", |row| growth(row).map(|(from, ..)| from.text()));
         table.uint64("cow_faults", |row| {
             let log = fold.logs.get(&row.task?.source)?;

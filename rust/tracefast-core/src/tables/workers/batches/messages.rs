@@ -9,7 +9,8 @@ use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::batches::takers::{Message, Taker};
 use crate::tables::workers::batches::traffic::{Channel, Given, Traffic};
 use crate::tables::workers::batches::work::{Work, Worker};
-use crate::tables::workers::fold::{WorkerColumns, takes};
+use crate::tables::workers::calls::takes;
+use crate::tables::workers::fold::WorkerColumns;
 use crate::tables::workers::word_classes::{Held, Meaning};
 
 /// Ancestors that are looked at to see whether one process made another.
