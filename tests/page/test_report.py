@@ -10,6 +10,7 @@ import pytest
 import tracefast as tf
 import vega_bundle
 from support.paths import DATA
+from tracefast.analysis.files.accesses import READS
 from tracefast.page.shell import chart_page
 from tracefast.page.shell import vega_bundle as shipped
 
@@ -250,5 +251,9 @@ def test_activity_adds_up_to_the_table_of_calls():
     calls = answers.table("syscalls")
     assert answers.activity.steps["calls"].sum() == calls["calls"].sum()
     assert answers.activity.steps["ns"].sum() == calls["total_ns"].sum()
-    moved = answers.activity.steps.select(pl.col("bytes").sum()).item()
-    assert moved == calls["bytes"].sum()
+    moved = answers.activity.steps.select(pl.col("read", "written").sum()).row(0)
+    files = answers.table("files")
+    assert moved == (files["read_bytes"].sum(), files["write_bytes"].sum())
+    sizes, durations = answers.activity.sizes, answers.activity.durations
+    assert sizes.filter(pl.col("name").is_in(READS))["bytes"].sum() == moved[0]
+    assert durations["total_ns"].sum() == calls["total_ns"].sum()
