@@ -12,6 +12,7 @@ BRUSH: Final = "data-brush"
 _SIZED: Final = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 _WINDOW: Final = ("window_from", "window_to")
 _TIME: Final = "time (s)"
+_LEGEND: Final = {"orient": "top", "columns": 4, "labelLimit": 150}
 
 
 def in_page(
@@ -50,8 +51,9 @@ def in_page(
     if attribute:
         spec["params"] = [*spec.get("params", []), *_params(attribute)]
     for part in spec.get("layer", [spec]):
-        if not legend and "color" in part["encoding"]:
-            part["encoding"]["color"]["legend"] = None
+        if colour := part["encoding"].get("color"):
+            # Beside the chart it would take the width of a phone, and move the axis of time.
+            colour.setdefault("legend", dict(_LEGEND) if legend else None)
         if span_s is not None:
             part["encoding"]["x"] |= _axis(span_s, follows=attribute == FOLLOW)
             part["mark"]["clip"] = True
