@@ -9,7 +9,7 @@ from tracefast._polars.given_events import Events, rows_of
 from tracefast.analysis.files.accesses import READS, WRITES
 from tracefast.analysis.overview.tables import Overview
 from tracefast.plot.bounds import BINS
-from tracefast.plot.charts.timeline import moved_bytes
+from tracefast.plot.charts.timeline import moved_bytes, real_bytes
 from tracefast.plot.histograms import power_of_two
 from tracefast.quantities import plural
 
@@ -98,22 +98,29 @@ def _steps(
     rows: pl.LazyFrame, starts: pl.DataFrame, members: pl.DataFrame, step_ns: int
 ) -> pl.DataFrame:
     """Add up what the groups did in each step."""
-    since = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds()
     called = pl.col("kind").cast(pl.String) == "syscall"
-    name = pl.col("name").cast(pl.String)
-    return (
-        rows.filter(pl.col("kind").cast(pl.String).is_in(_CALLS), pl.col("name").is_not_null())
-        .with_columns(pl.col("source").cast(pl.String), name)
-        .join(members.lazy().select(*_TASK, "group"), on=_TASK, how="inner")
-        .join(starts.lazy(), on="source", how="inner")
-        .with_columns(step=(since // step_ns).clip(0, STEPS - 1).cast(_STEP))
-        .group_by("source", "group", "step", "name")
+    calls = rows.filter(
+        pl.col("kind").cast(pl.String).is_in(_CALLS), pl.col("name").is_not_null()
+    ).with_columns(pl.col("source", "name").cast(pl.String))
+    if starts.height == 1:
+        started = calls.with_columns(pl.lit(starts["start"][0]).alias("start"))
+    else:
+        started = calls.join(starts.lazy(), on="source", how="inner")
+    since = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds()
+    # To find the group of each task is quicker than that of each call.
+    by_task = (
+        started.group_by(*_TASK, "name", step=(since // step_ns).clip(0, STEPS - 1).cast(_STEP))
         .agg(
             called.sum().cast(pl.Int64).alias("calls"),
             pl.col("dur_ns").filter(called).sum().alias("ns"),
-            *moved_bytes(),
+            real_bytes().sum(),
         )
         .collect(engine="streaming")
+    )
+    return (
+        by_task.join(members.select(*_TASK, "group"), on=_TASK, how="inner")
+        .group_by("source", "group", "step", "name")
+        .agg(pl.col("calls", "ns").sum(), *moved_bytes())
     )
 
 

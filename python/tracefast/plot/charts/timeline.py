@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import polars as pl
 
+from tracefast import _core
+from tracefast._polars.folds import finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import rows_of
 from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
-from tracefast.analysis.files.table import files
-from tracefast.analysis.waits.table import waits
+from tracefast.analysis.waits.table import MIN_NS
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, nanoseconds, seconds
 from tracefast.plot.form import SECONDS, SHORT, WIDTH, time_axis, tooltip
 from tracefast.plot.intervals import at_once, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from altair import Chart, VConcatChart
 
@@ -61,8 +62,7 @@ def rows(
     events
         The events of a log or of Parquet files.
     measures
-        What to measure. ``bytes`` and ``calls`` take two passes over the events; ``open files`` and
-        ``waits`` one more each.
+        What to measure. ``bytes`` and ``calls`` take a second pass over the events.
     bins
         How many stretches there are.
     origin
@@ -84,12 +84,9 @@ def rows(
     if unknown := [name for name in measures if name not in MEASURES]:
         raise ValueError(f"measures are {', '.join(MEASURES)}; got {unknown[0]!r}")
     called = rows_of(events, _NEEDED, "tracefast.plot.timeline").filter(pl.col("ts").is_not_null())
-    end = nanoseconds("ts") + pl.col("dur_ns").fill_null(0)
-    first, last = (
-        called.select(nanoseconds("ts").min().alias("a"), end.max().alias("b"))
-        .collect(engine="streaming")
-        .row(0)
-    )
+    tables = _tables(events, measures)
+    times = tables["times"].select(nanoseconds("first").min(), nanoseconds("end").max())
+    first, last = times.row(0)
     if first is None:
         return _EMPTY.to_frame()
     width = width_of(first, last, bins)
@@ -97,20 +94,35 @@ def rows(
     if {"bytes", "calls"} & set(measures):
         found += _rates(called, first, width, bins, measures)
     if "open files" in measures:
-        opened = files(events, by="open").filter(pl.col("ts_open").is_not_null())
-        opens = opened.select(
-            nanoseconds("ts_open").alias("start"),
-            nanoseconds("ts_close").fill_null(last).alias("end"),
+        opens = (
+            tables["open files"]
+            .filter(pl.col("ts_open").is_not_null())
+            .select(
+                nanoseconds("ts_open").alias("start"),
+                nanoseconds("ts_close").fill_null(last).alias("end"),
+            )
         )
-        found.append(series("open files", "open", at_once(opens, first, width, bins)))
+        found.append(series("open files", "open", at_once(opens.lazy(), first, width, bins)))
     if "waits" in measures:
-        waiting = waits(events).filter(pl.col("ts").is_not_null())
+        waiting = tables["waits"].filter(pl.col("ts").is_not_null())
         lasted = pl.coalesce("dur_ns", "open_ns").fill_null(0)
         intervals = waiting.select(
             nanoseconds("ts").alias("start"), (nanoseconds("ts") + lasted).alias("end")
         )
-        found.append(series("waits", "waiting", at_once(intervals, first, width, bins)))
+        found.append(series("waits", "waiting", at_once(intervals.lazy(), first, width, bins)))
     return at_times(found, first - (first if origin is None else origin), width)
+
+
+def _tables(events: "Events", measures: Collection[Measure]) -> dict[str, pl.DataFrame]:
+    """Make the tables of some measures and the `times` of tasks, in one pass over the events."""
+    makers: dict[str, Callable[[], _core.Fold]] = {"times": _core.TaskTally}
+    if "open files" in measures:
+        makers["open files"] = lambda: _core.Files(by="open")
+    if "waits" in measures:
+        makers["waits"] = lambda: _core.Waits(min_ns=MIN_NS)
+    passing = fold_together(events, list(makers.values()), question="tracefast.plot.timeline")
+    folds = finished(passing)
+    return {name: rows_of_fold(fold) for name, fold in zip(makers, folds, strict=True)}
 
 
 def series(measure: str, name: str, values: pl.DataFrame) -> pl.DataFrame:
@@ -132,13 +144,18 @@ def at_times(found: "Sequence[pl.DataFrame]", start: int, width: int) -> pl.Data
     )
 
 
-def moved_bytes() -> list[pl.Expr]:
-    """Give the sums of the bytes of events that were `read` and `written`."""
-    kind, name = (pl.col(column).cast(pl.String) for column in ("kind", "name"))
+def real_bytes() -> pl.Expr:
+    """Give the bytes of events that moved some: not what strace made up."""
     real = pl.col("status").cast(pl.String).ne_missing("injected")
-    moves = kind.is_in(["syscall", "aio"]) & real
+    moves = pl.col("kind").cast(pl.String).is_in(["syscall", "aio"])
+    return pl.col("bytes").filter(real & moves)
+
+
+def moved_bytes() -> list[pl.Expr]:
+    """Give the sums of `bytes` by `name` that were `read` and `written`."""
+    # Only now, as there are fewer sums than events.
     return [
-        pl.when(name.is_in(names) & moves).then(pl.col("bytes")).sum().alias(way)
+        pl.col("bytes").filter(pl.col("name").is_in(names)).sum().alias(way)
         for way, names in _WAYS.items()
     ]
 
@@ -150,9 +167,11 @@ def _rates(
     calls = (pl.col("kind").cast(pl.String) == "syscall").sum().alias("calls")
     sums = (
         called.with_columns(((nanoseconds("ts") - first) // width).alias("bin"))
-        .group_by("bin")
-        .agg(calls, *moved_bytes())
+        .group_by("bin", pl.col("name").cast(pl.String))
+        .agg(calls, real_bytes().sum())
         .collect(engine="streaming")
+        .group_by("bin")
+        .agg(pl.col("calls").sum(), *moved_bytes())
     )
     return rates_of_sums(sums, width, bins, measures)
 
