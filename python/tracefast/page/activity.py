@@ -99,29 +99,26 @@ def _steps(
 ) -> pl.DataFrame:
     """Add up what the groups did in each step."""
     called = pl.col("kind").cast(pl.String) == "syscall"
-    calls = rows.filter(
-        pl.col("kind").cast(pl.String).is_in(_CALLS), pl.col("name").is_not_null()
-    ).with_columns(pl.col("source", "name").cast(pl.String))
-    if starts.height == 1:
-        started = calls.with_columns(pl.lit(starts["start"][0]).alias("start"))
-    else:
-        started = calls.join(starts.lazy(), on="source", how="inner")
     since = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds()
-    # To find the group of each task is quicker than that of each call.
-    by_task = (
-        started.group_by(*_TASK, "name", step=(since // step_ns).clip(0, STEPS - 1).cast(_STEP))
-        .agg(
-            called.sum().cast(pl.Int64).alias("calls"),
-            pl.col("dur_ns").filter(called).sum().alias("ns"),
-            real_bytes().sum(),
+    by = ["source", "group", "step", "name"]
+    # Sums of plain columns take half the time of sums of expressions.
+    sums = (
+        rows.filter(pl.col("kind").cast(pl.String).is_in(_CALLS), pl.col("name").is_not_null())
+        .select(
+            pl.col("source", "name").cast(pl.String),
+            *("task", "ts"),
+            called.cast(pl.Int64).alias("calls"),
+            pl.when(called).then(pl.col("dur_ns")).alias("ns"),
+            real_bytes(),
         )
+        .join(members.lazy().select(*_TASK, "group"), on=_TASK, how="inner")
+        .join(starts.lazy(), on="source", how="inner")
+        .with_columns((since // step_ns).clip(0, STEPS - 1).cast(_STEP).alias("step"))
+        .group_by(by)
+        .agg(pl.col("calls", "ns", "bytes").sum())
         .collect(engine="streaming")
     )
-    return (
-        by_task.join(members.select(*_TASK, "group"), on=_TASK, how="inner")
-        .group_by("source", "group", "step", "name")
-        .agg(pl.col("calls", "ns").sum(), *moved_bytes())
-    )
+    return sums.group_by(by).agg(pl.col("calls", "ns").sum(), *moved_bytes())
 
 
 def _measured(rows: pl.LazyFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

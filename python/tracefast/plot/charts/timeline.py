@@ -148,7 +148,7 @@ def real_bytes() -> pl.Expr:
     """Give the bytes of events that moved some: not what strace made up."""
     real = pl.col("status").cast(pl.String).ne_missing("injected")
     moves = pl.col("kind").cast(pl.String).is_in(["syscall", "aio"])
-    return pl.col("bytes").filter(real & moves)
+    return pl.when(real & moves).then(pl.col("bytes")).alias("bytes")
 
 
 def moved_bytes() -> list[pl.Expr]:
