@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from tracefast import _core
-from tracefast._polars.folds import fold_together
+from tracefast._polars.folds import finished, fold_together
 from tracefast._polars.given_events import Events
 from tracefast.error_hints import error_with_hint
 
@@ -138,13 +138,9 @@ def export(
     >>> print(Path("demo.folded").read_text().splitlines()[-1])
     true;execve;/bin/true 300000
     """
-    export_steps = steps(events, path, format=format, weight=weight, min_ns=min_ns, clobber=clobber)
-    while True:
-        try:
-            next(export_steps)
-        except StopIteration as stop:
-            done: Exported = stop.value
-            return done
+    return finished(
+        steps(events, path, format=format, weight=weight, min_ns=min_ns, clobber=clobber)
+    )
 
 
 def steps(

@@ -10,6 +10,7 @@ import pytest
 import tracefast as tf
 import vega_bundle
 from support.paths import DATA
+from tracefast.analysis.files.accesses import READS
 from tracefast.page.shell import chart_page
 from tracefast.page.shell import vega_bundle as shipped
 
@@ -250,5 +251,50 @@ def test_activity_adds_up_to_the_table_of_calls():
     calls = answers.table("syscalls")
     assert answers.activity.steps["calls"].sum() == calls["calls"].sum()
     assert answers.activity.steps["ns"].sum() == calls["total_ns"].sum()
-    moved = answers.activity.steps.select(pl.col("bytes").sum()).item()
-    assert moved == calls["bytes"].sum()
+    moved = answers.activity.steps.select(pl.col("read", "written").sum()).row(0)
+    files = answers.table("files")
+    assert moved == (files["read_bytes"].sum(), files["write_bytes"].sum())
+    sizes, durations = answers.activity.sizes, answers.activity.durations
+    assert sizes.filter(pl.col("name").is_in(READS))["bytes"].sum() == moved[0]
+    assert durations["total_ns"].sum() == calls["total_ns"].sum()
+
+
+def test_several_logs_are_told_apart(open_page, tmp_path):
+    logs = []
+    for at, name in enumerate(("first", "second")):
+        log = tmp_path / f"{name}.strace"
+        # A day lies between the logs: each counts from its own start.
+        start = 1700000000 + 86_400 * at
+        log.write_text(
+            f'7 {start}.000000 execve("/bin/{name}", ["{name}"], 0x7f /* 1 var */) = 0 <0.001>\n'
+            f'7 {start}.100000 openat(AT_FDCWD, "/data/same.bin", O_RDONLY) = 3 <0.001>\n'
+            f'7 {start}.200000 read(3, "", 4096) = {4096 >> at} <0.100>\n'
+            f'7 {start}.400000 read(3, "", 4096) = 0 <0.001>\n'
+            f'7 {start}.500000 openat(AT_FDCWD, "/none", O_RDONLY) = -1 ENOENT (No file) <0.001>\n'
+            f"7 {start}.600000 exit_group(0) = ?\n"
+        )
+        logs.append(log)
+    path = tmp_path / "both.html"
+    tf.report(tf.scan(logs)).write(path)
+    page = open_page(path)
+    assert page.said == []
+    names = [str(log) for log in logs]
+    assert all(name in page.inner_text("#run") for name in names)
+    for table in ("files-table", "calls-table", "errors-table"):
+        rows = page.evaluate(READ_TABLE, table)
+        assert {row["source"].rpartition("/")[2] for row in rows} == {
+            "first.strace",
+            "second.strace",
+        }
+    read = {
+        row["source"].rpartition("/")[2]: row["read_bytes"]
+        for row in page.evaluate(READ_TABLE, "files-table")
+    }
+    assert read == {"first.strace": "4096", "second.strace": "2048"}
+    # One chart for each file of each log, one bar for each process.
+    assert len(page.query_selector_all("#offsets figure svg")) == 2
+    bars = json.loads(page.query_selector("#lifetimes figure script").text_content())
+    (columns,) = bars["datasets"].values()
+    assert len(columns["label"]) == len(set(columns["label"])) == 2
+    assert columns["start_s"] == [0, 0]
+    assert max(columns["end_s"]) < 1

@@ -11,6 +11,7 @@ import tracefast as tf
 from support.paths import DATA
 from tracefast.cli.commands.charts.options import PLOTS
 from tracefast.plot.bounds import short_name
+from tracefast.plot.charts import gantt, offsets, sizes
 
 DEMO = DATA / "demo.strace.zst"
 EVIL = [
@@ -39,17 +40,17 @@ def events() -> pl.DataFrame:
 @pytest.mark.parametrize("name", EVIL)
 def test_a_name_is_text_and_nothing_else(events, name):
     file = tf.files(events).collect()["file"][0]
-    plain = tf.plot.charts.offsets.rows(events, file)
-    chart = tf.plot.charts.offsets.chart
+    plain = offsets.rows(events, file)
+    chart = offsets.chart
     good, bad = chart(plain, title="x").to_dict(), chart(plain, title=name).to_dict()
     del good["data"], bad["data"]
     assert structure(good) == structure(bad)
     assert bad["title"] == short_name(name, 80)
     assert "\n" not in bad["title"]
 
-    bars = tf.plot.charts.gantt.rows(events)
+    bars = gantt.rows(events)
     other = bars.with_columns(program=pl.lit(name), label=pl.lit(short_name(name)))
-    chart = tf.plot.charts.gantt.chart
+    chart = gantt.chart
     specs = [chart(rows).to_dict() for rows in (bars, other)]
     for spec in specs:
         del spec["data"]
@@ -108,7 +109,7 @@ def test_histograms_hold_every_call(run, events):
         re.fullmatch(r"\[(\w+), \w+\) +([0-9,]+) \|(@*) *\|", one) for one in reads.splitlines()[1:]
     ]
     counts = {one[1]: (int(one[2].replace(",", "")), len(one[3])) for one in bars}
-    rows = tf.plot.charts.sizes.rows(events)
+    rows = sizes.rows(events)
     assert sum(count for count, _ in counts.values()) == rows.filter(way="read")["calls"].sum()
     fullest = max(counts.values())
     assert all(

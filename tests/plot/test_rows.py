@@ -257,3 +257,12 @@ def test_nothing_gives_nothing():
         module.chart(rows).to_dict()
     assert offsets.rows(none, "/x").is_empty()
     offsets.chart(offsets.rows(none, "/x")).to_dict()
+
+
+def test_a_timeline_reads_a_log_twice_at_most():
+    log = DATA / "demo.strace.zst"
+    read = tf.Progress()
+    tf.scan(log, progress=read).collect()
+    drawn = tf.Progress()
+    timeline.rows(tf.scan(log, progress=drawn))
+    assert drawn.rows <= 2 * read.rows

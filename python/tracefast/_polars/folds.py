@@ -53,6 +53,8 @@ COUNTED: Final = "counted"
 
 # A fold of one table.
 F = TypeVar("F", bound=Fold)
+# What a pass over events gives.
+T = TypeVar("T")
 
 
 def needed(events: Events, types: Types, question: str) -> pl.LazyFrame:
@@ -255,6 +257,16 @@ def fold_together(
     for _ in pushed(rows, *folds):
         yield
     return folds
+
+
+def finished(passing: Generator[None, None, T]) -> T:
+    """Let a pass over events run to its end, and give its result."""
+    while True:
+        try:
+            next(passing)
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
 
 def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:

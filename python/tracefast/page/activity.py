@@ -5,21 +5,20 @@ from typing import Final
 
 import polars as pl
 
-from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.files.accesses import READS, WRITES
 from tracefast.analysis.overview.tables import Overview
+from tracefast.plot.bounds import BINS
+from tracefast.plot.charts.timeline import moved_bytes, real_bytes
+from tracefast.plot.histograms import power_of_two
 from tracefast.quantities import plural
 
 # Steps of time, and rows of tasks, of all charts.
-STEPS: Final = 240
+STEPS: Final = BINS
 MOST_GROUPS: Final = 40
-_NEEDED: Final = ("source", "kind", "task", "pid", "name", "bytes", "ts", "dur_ns")
-_READS: Final = _core.syscalls_that("reads")
-_WRITES: Final = _core.syscalls_that("writes")
-# Parts of a power of two that latencies are told apart by: steps of 9 %.
-_PARTS: Final = 8
+_NEEDED: Final = ("source", "kind", "status", "task", "pid", "name", "bytes", "ts", "dur_ns")
+_CALLS: Final = ["syscall", "aio"]
 _TASK: Final = ["source", "task"]
-_BITS: Final = 63
 _STEP: Final = pl.UInt8
 _OTHERS: Final = "others"
 
@@ -37,24 +36,29 @@ class Activity:
     members: pl.DataFrame
     """Which group each task is in: `source`, `task`, `pid`, `group`."""
     steps: pl.DataFrame
-    """By `source`, `group`, `step` and `name`: `calls`, `bytes`, `ns`."""
+    """By `source`, `group`, `step` and `name`: `calls`, `ns`, the bytes `read` and `written`."""
     durations: pl.DataFrame
-    """By `name` and `part` (eighths of a power of two of ns): `calls`."""
+    """Calls by `name` and `low_ns`, as `tracefast.plot.histograms.durations` counts them."""
     sizes: pl.DataFrame
-    """By `op` and `power` (of two; null for nothing): `calls`."""
+    """Reads and writes by `name` and `low_bytes`: `calls`, `bytes`."""
 
     @property
     def span_s(self) -> float:
         """The length of the longest log."""
         return self.step_ns * STEPS / 1e9
 
-    def seconds(self, rows: pl.DataFrame, *times: str) -> pl.DataFrame:
-        """Replace times by seconds since the start of their log."""
+    def since_start(self, rows: pl.LazyFrame, *times: str) -> pl.LazyFrame:
+        """Let times count from the start of their log, so that several logs fit into a chart."""
         since = [
-            (pl.col(time) - pl.col("start")).dt.total_nanoseconds().truediv(1e9).alias(time)
+            (pl.col(time) - pl.col("start")).dt.total_nanoseconds().cast(pl.Datetime("ns"))
             for time in times
         ]
-        return rows.join(self.starts, on="source", how="inner").with_columns(since).drop("start")
+        known = rows.with_columns(pl.col("source").cast(pl.String))
+        return (
+            known.join(self.starts.lazy(), on="source", how="inner", maintain_order="left")
+            .with_columns(one.alias(time) for one, time in zip(since, times, strict=True))
+            .drop("start")
+        )
 
 
 def activity_of(events: Events, found: Overview) -> Activity | None:
@@ -75,56 +79,73 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
     starts = spans.select("source", start="first")
     # The last moment is in the last step.
     step_ns = longest // STEPS + 1
-    rows = rows_of(events, _NEEDED, "tracefast.report").with_columns(
-        pl.col("source", "kind").cast(pl.String)
-    )
-    pids = rows.group_by(_TASK).agg(pl.col("pid").drop_nulls().last()).collect(engine="streaming")
-    groups, members = _grouped(pids, found.table("processes"))
-    since = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds()
-    calls = (
-        rows.filter(pl.col("kind") == "syscall", pl.col("name").is_not_null())
-        .join(members.lazy().select(*_TASK, "group"), on=_TASK, how="inner")
-        .join(starts.lazy(), on="source", how="inner")
-        .with_columns(step=(since // step_ns).clip(0, STEPS - 1).cast(_STEP))
-    )
-    steps = (
-        calls.group_by("source", "group", "step", "name")
-        .agg(
-            pl.len().cast(pl.Int64).alias("calls"),
-            pl.col("bytes").sum(),
-            pl.col("dur_ns").sum().alias("ns"),
-        )
+    rows = rows_of(events, _NEEDED, "tracefast.report")
+    pids = (
+        rows.group_by(_TASK)
+        .agg(pl.col("pid").drop_nulls().last())
         .collect(engine="streaming")
+        .with_columns(pl.col("source").cast(pl.String))
     )
-    durations, sizes = _measured(rows.filter(pl.col("kind") == "syscall"))
+    groups, members = _grouped(pids, found.table("processes"))
+    steps = _steps(rows, starts, members, step_ns)
+    durations, sizes = _measured(rows)
     # The same log gives the same page.
     steps = steps.sort("source", "group", "step", "name")
     return Activity(starts, step_ns, groups, members, steps, durations, sizes)
 
 
-def _measured(calls: pl.LazyFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Count calls by how long they took, and by how much they moved."""
-    power = (_BITS - pl.col("bytes").bitwise_leading_zeros()).cast(pl.Int16)
-    moves = pl.col("name").is_in([*_READS, *_WRITES]) & (pl.col("bytes") >= 0)
-    part = (pl.col("dur_ns").log(2) * _PARTS).floor().cast(pl.Int16)
-    # One after the other, as each of them needs memory for what it reads.
-    counts = (
-        calls.group_by(
-            "name",
-            part=pl.when(pl.col("dur_ns") > 0).then(part),
-            power=pl.when(moves & (pl.col("bytes") > 0)).then(power),
-            moves=moves,
+def _steps(
+    rows: pl.LazyFrame, starts: pl.DataFrame, members: pl.DataFrame, step_ns: int
+) -> pl.DataFrame:
+    """Add up what the groups did in each step."""
+    called = pl.col("kind").cast(pl.String) == "syscall"
+    since = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds()
+    by = ["source", "group", "step", "name"]
+    # Sums of plain columns take half the time of sums of expressions.
+    sums = (
+        rows.filter(pl.col("kind").cast(pl.String).is_in(_CALLS), pl.col("name").is_not_null())
+        .select(
+            pl.col("source", "name").cast(pl.String),
+            *("task", "ts"),
+            called.cast(pl.Int64).alias("calls"),
+            pl.when(called).then(pl.col("dur_ns")).alias("ns"),
+            real_bytes(),
         )
-        .agg(pl.len().cast(pl.Int64).alias("calls"))
+        .join(members.lazy().select(*_TASK, "group"), on=_TASK, how="inner")
+        .join(starts.lazy(), on="source", how="inner")
+        .with_columns((since // step_ns).clip(0, STEPS - 1).cast(_STEP).alias("step"))
+        .group_by(by)
+        .agg(pl.col("calls", "ns", "bytes").sum())
         .collect(engine="streaming")
     )
-    is_read = pl.col("name").is_in(_READS)
-    op = pl.when(is_read).then(pl.lit("read")).otherwise(pl.lit("write"))
-    total = pl.col("calls").sum()
-    return (
-        counts.drop_nulls("part").group_by("name", "part").agg(total),
-        counts.filter("moves").group_by("power", op=op).agg(total),
+    return sums.group_by(by).agg(pl.col("calls", "ns").sum(), *moved_bytes())
+
+
+def _measured(rows: pl.LazyFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Count calls by how long they took, and by how much they moved."""
+    kind, name = (pl.col(column).cast(pl.String) for column in ("kind", "name"))
+    real = pl.col("status").cast(pl.String).ne_missing("injected")
+    moves = name.is_in([*READS, *WRITES]) & (pl.col("bytes") >= 0) & real
+    timed = (kind == "syscall") & (pl.col("dur_ns") >= 0)
+    counts = (
+        rows.filter(kind.is_in(_CALLS))
+        .group_by(
+            name,
+            low_ns=pl.when(timed).then(power_of_two(pl.col("dur_ns"))),
+            low_bytes=pl.when(moves).then(power_of_two(pl.col("bytes"))),
+        )
+        .agg(
+            pl.len().cast(pl.Int64).alias("calls"),
+            pl.col("dur_ns").sum().alias("total_ns"),
+            pl.col("bytes").sum(),
+        )
+        .collect(engine="streaming")
     )
+
+    def by(key: str, amount: str) -> pl.DataFrame:
+        return counts.drop_nulls(key).group_by("name", key).agg(pl.col("calls", amount).sum())
+
+    return by("low_ns", "total_ns"), by("low_bytes", "bytes")
 
 
 def _grouped(pids: pl.DataFrame, processes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -190,49 +211,3 @@ def _with_others(groups: pl.DataFrame) -> pl.DataFrame:
             pl.col("processes").sum(),
         )
     )
-
-
-def spread(rows: pl.DataFrame, by: list[str], step_ns: int) -> pl.DataFrame:
-    """Say how much of each step intervals cover: their sum in ns.
-
-    Parameters
-    ----------
-    rows
-        `begin` and `end`, in ns since the start of the log, and what to group by.
-    by
-        What to group by.
-    step_ns
-        The length of a step.
-
-    Examples
-    --------
-    >>> one = pl.DataFrame({"who": ["a"], "begin": [5], "end": [25]})
-    >>> spread(one, ["who"], 10).sort("step").rows()
-    [('a', 0, 5), ('a', 1, 10), ('a', 2, 5)]
-    """
-    begin = pl.col("begin").clip(0, STEPS * step_ns - 1)
-    end = pl.col("end").clip(begin, STEPS * step_ns - 1)
-    cut = rows.select(*by, begin=begin, end=end).with_columns(
-        first=pl.col("begin") // step_ns, last=pl.col("end") // step_ns
-    )
-    # Whole steps are counted by where they begin and end: as many rows as intervals.
-    first = cut.select(
-        *by,
-        step="first",
-        ns=pl.min_horizontal("end", (pl.col("first") + 1) * step_ns) - pl.col("begin"),
-        whole=0,
-    )
-    several = cut.filter(pl.col("last") > pl.col("first"))
-    last = several.select(*by, step="last", ns=pl.col("end") - pl.col("last") * step_ns, whole=-1)
-    inner = several.select(*by, step=pl.col("first") + 1, ns=0, whole=1)
-    changes = (
-        pl.concat([first, last, inner], how="vertical_relaxed")
-        .group_by(*by, "step")
-        .agg(pl.col("ns", "whole").sum())
-    )
-    keys = changes.select(by).unique(maintain_order=True)
-    grid = keys.join(pl.DataFrame({"step": range(STEPS)}, schema={"step": pl.Int64}), how="cross")
-    filled = grid.join(changes, on=[*by, "step"], how="left", nulls_equal=True).fill_null(0)
-    whole = pl.col("whole").cum_sum()
-    summed = pl.col("ns") + whole.over(by) * step_ns
-    return filled.with_columns(ns=summed).filter(pl.col("ns") > 0).select(*by, "step", "ns")

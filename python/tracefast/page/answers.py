@@ -11,6 +11,7 @@ import polars as pl
 from tracefast._polars.given_events import Events, rows_of
 from tracefast.analysis.blocks import blocks
 from tracefast.analysis.events import events as event_counts
+from tracefast.analysis.files.accesses import READS, WRITES
 from tracefast.analysis.files.device_reads import with_device_reads
 from tracefast.analysis.memory import memory
 from tracefast.analysis.overview.tables import Overview, overview
@@ -18,12 +19,20 @@ from tracefast.analysis.waits.pairs import pairs
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.analysis.workers.batches import batches_of
 from tracefast.analysis.workers.pools import pools_of
-from tracefast.page.activity import STEPS, Activity, activity_of
+from tracefast.page.activity import Activity, activity_of
+from tracefast.plot.bounds import nanoseconds
+from tracefast.plot.charts.offsets import runs_of
 
 # What has no offsets, and is no file for people.
 _KERNEL_TIMES: Final = {"source": pl.String, "name": pl.String, "kernel_ns": pl.Int64}
 _NO_FILES: Final = ("pipe", "fifo", "socket", "char", "anon", "directory")
 _BLOCK: Final = "block_rq_"
+_ACCESS: Final = (
+    *("source", "file", "ofd", "task", "pid", "name"),
+    *("access", "offset", "bytes", "ts", "dur_ns"),
+)
+# Of a file with more of them, those of each step of time are one.
+_MOST_ACCESSES: Final = 50_000
 
 
 @dataclass(frozen=True)
@@ -113,14 +122,40 @@ class Answers:
         """Memory of processes at the end of each step, in bytes; None if it is not in the log."""
         if self.activity is None or not self._has("rss_stat"):
             return None
-        step = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds() // self.activity.step_ns
+        step = nanoseconds("ts") // self.activity.step_ns
         return (
-            memory(self.events)
-            .join(self.activity.starts.lazy(), on="source")
-            .group_by("source", "task", step=step.clip(0, STEPS - 1))
-            .agg(pl.col("pid", "image", "anon_bytes", "file_bytes").last())
+            self.activity.since_start(memory(self.events), "ts")
+            .group_by("source", "task", step=step)
+            .agg(pl.all().last())
+            .drop("step")
             .collect(engine="streaming")
+            .sort("source", "ts", "task")
         )
+
+    def runs(self, files: pl.DataFrame) -> pl.DataFrame:
+        """Give the accesses to files, those that follow each other merged.
+
+        Parameters
+        ----------
+        files
+            The files: rows of `tracefast.files`.
+        """
+        if self.activity is None:
+            return pl.DataFrame()
+        name = pl.col("name").cast(pl.String)
+        rows = (
+            rows_of(self.events, _ACCESS, "tracefast.report")
+            .filter(
+                pl.col("file").is_in(files["file"].drop_nulls().to_list()),
+                name.is_in([*READS, *WRITES]),
+            )
+            .with_columns(
+                way=pl.when(name.is_in(READS)).then(pl.lit("read")).otherwise(pl.lit("write"))
+            )
+        )
+        most = files.select((pl.col("reads") + pl.col("writes")).max()).item() or 0
+        step_ns = self.activity.step_ns if most > _MOST_ACCESSES else None
+        return runs_of(self.activity.since_start(rows, "ts"), step_ns=step_ns)
 
     def _has(self, start: str) -> bool:
         """Whether there are events whose name begins like this."""

@@ -51,7 +51,7 @@ def report(events: Events) -> Page:
     Raises
     ------
     ModuleNotFoundError
-        pygraphviz is not installed: ``pip install 'tracefast[report]'``.
+        altair or pygraphviz is not installed: ``pip install 'tracefast[report]'``.
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
 

@@ -41,7 +41,7 @@ def durations(table: pl.LazyFrame, by: str, column: str, most: int = SERIES) -> 
     >>> durations(rows, "on", "dur_ns").rows()
     [('futex', 64, 128, 1, 100), ('pipe', 4, 8, 2, 12)]
     """
-    counted = (
+    return longest(
         table.filter(pl.col(column) >= 0)
         .select(
             pl.col(by).cast(pl.String).alias("name"),
@@ -50,19 +50,37 @@ def durations(table: pl.LazyFrame, by: str, column: str, most: int = SERIES) -> 
         )
         .group_by("name", "low_ns")
         .agg(pl.len().alias("calls"), pl.col("ns").sum().alias("total_ns"))
-        .collect(engine="streaming")
+        .collect(engine="streaming"),
+        most,
     )
-    longest = (
+
+
+def longest(counted: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Keep the histograms with the longest sums.
+
+    Parameters
+    ----------
+    counted
+        `name`, `low_ns`, `calls`, `total_ns`.
+    most
+        How many histograms to keep.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `durations` gives it.
+    """
+    names = (
         counted.group_by("name")
         .agg(pl.col("total_ns").sum().alias("sum"))
         .sort("sum", "name", descending=[True, False])
         .head(most)
     )
-    order = pl.max_horizontal(2 * pl.col("low_ns"), pl.lit(1)).alias("high_ns")
+    high = pl.max_horizontal(2 * pl.col("low_ns"), pl.lit(1)).alias("high_ns")
     return (
-        longest.join(counted, on="name", nulls_equal=True)
+        names.join(counted, on="name", nulls_equal=True)
         .sort("sum", "name", "low_ns", descending=[True, False, False])
-        .select("name", "low_ns", order, "calls", "total_ns")
+        .select("name", "low_ns", high, "calls", "total_ns")
     )
 
 

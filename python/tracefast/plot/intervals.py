@@ -1,5 +1,6 @@
 """How many intervals there are at each moment: waits, open files."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -18,22 +19,26 @@ def width_of(first: int, last: int, bins: int) -> int:
     return max(-(-(last - first + 1) // bins), _LEAST_WIDTH)
 
 
-def at_once(intervals: pl.LazyFrame, first: int, width: int, bins: int) -> pl.DataFrame:
+def at_once(
+    intervals: pl.LazyFrame, first: int, width: int, bins: int, by: Sequence[str] = ()
+) -> pl.DataFrame:
     """Count how many intervals there are in each bin, on average over its time.
 
     Parameters
     ----------
     intervals
-        Columns `start` and `end`, in nanoseconds.
+        Columns `start` and `end`, in nanoseconds, and those of `by`.
     first
         Where the first bin starts.
     width, bins
         The length of a bin in nanoseconds, and how many there are.
+    by
+        Count each of these apart.
 
     Returns
     -------
     polars.DataFrame
-        `bin` from 0, `value`.
+        What it is counted by, `bin` from 0, `value`.
 
     Examples
     --------
@@ -44,23 +49,29 @@ def at_once(intervals: pl.LazyFrame, first: int, width: int, bins: int) -> pl.Da
     # The time in intervals before an edge is the sum of what started before it, less what ended:
     # so sums for each bin are enough, however many intervals there are.
     last = first + width * bins
+    keys = [*by, "bin"]
 
     def turned(column: str, sign: int) -> pl.LazyFrame:
         at = pl.col(column).clip(first, last) - first
         return (
             intervals.select(
+                *by,
                 (at // width).clip(0, bins - 1).alias("bin"),
                 (at % width + pl.when(at == width * bins).then(width).otherwise(0)).alias("inside"),
             )
-            .group_by("bin")
+            .group_by(keys)
             .agg(
                 (sign * pl.len().cast(pl.Int64)).alias("count"),
                 (sign * (width - pl.col("inside")).cast(pl.Float64).sum()).alias("time"),
             )
         )
 
-    changes = pl.concat([turned("start", 1), turned("end", -1)]).group_by("bin").sum().collect()
-    edges = pl.DataFrame({"bin": pl.int_range(bins, eager=True)}).join(changes, "bin", "left")
+    changes = pl.concat([turned("start", 1), turned("end", -1)]).group_by(keys).sum().collect()
+    edges = pl.DataFrame({"bin": pl.int_range(bins, eager=True)})
+    if by:
+        edges = changes.select(by).unique(maintain_order=True).join(edges, how="cross")
+    edges = edges.join(changes, keys, "left", nulls_equal=True, maintain_order="left")
     before = pl.col("count").fill_null(0).cum_sum().shift(1, fill_value=0)
+    before = before.over(by) if by else before
     value = before + pl.col("time").fill_null(0.0) / width
-    return edges.select("bin", value.cast(pl.Float64).alias("value"))
+    return edges.select(*keys, value.cast(pl.Float64).alias("value"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.folds import Fold, fold_together, rows_of_fold
+from tracefast._polars.folds import Fold, finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
 from tracefast.analysis.errors.rows import error_rows
 from tracefast.analysis.forks.evidence import ROWS
@@ -18,7 +18,7 @@ from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 _INSIGHTS: Final = "insights"
 _ERRORS: Final = "errors"
@@ -85,12 +85,7 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
         # Its pass gives the roles of files, too.
         folds_of[_ROLES] = _core.Flow
     passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
-    while True:
-        try:
-            next(passing)
-        except StopIteration as end:
-            folds: Sequence[Fold] = end.value
-            break
+    folds = finished(passing)
     gaps: list[str] = []
     tables: dict[str, pl.DataFrame] = {}
     for name, fold in zip(folds_of, folds, strict=True):

@@ -9,6 +9,8 @@
     view: { stroke: "var(--line)" },
     axis: { ...ink, domainColor: "var(--line)", tickColor: "var(--line)", gridColor: "var(--line)",
       titleFontWeight: "normal", labelLimit: 220 },
+    // Charts below each other have one axis of time.
+    axisYQuantitative: { minExtent: 44 },
     legend: { ...ink, titleFontWeight: "normal" },
     header: ink,
     title: { color: "var(--fg)", subtitleColor: "var(--dim)", anchor: "start", fontSize: 13,

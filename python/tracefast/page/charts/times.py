@@ -1,6 +1,6 @@
 """Where the time of processes went: what they did of the time that they were there."""
 
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -8,10 +8,13 @@ from tracefast import _core
 from tracefast.analysis.overview.tables import Overview
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.page.activity import Activity
-from tracefast.page.charts.common import LABEL, durations, spec, tip
-from tracefast.page.shell import Spec
+from tracefast.page.charts.heat_map import LABEL
+from tracefast.plot.altair import altair
+from tracefast.plot.bounds import seconds
+from tracefast.plot.form import SECONDS, tooltip
 
 MOST_BARS: Final = 16
+_BAR: Final = 22
 PARTS: Final = {
     "waiting_ns": "waiting for others",
     "files_ns": "reading and writing files",
@@ -23,7 +26,7 @@ _STARTS: Final = [*_core.syscalls_that("forks"), *_core.syscalls_that("execs")]
 _KEY: Final = ["source", "task"]
 
 
-def time_rows(activity: Activity, found: Overview) -> pl.DataFrame:
+def rows(activity: Activity, found: Overview) -> pl.DataFrame:
     """Give where the time of the tasks of each group went, in ns: one column for each part.
 
     The rest of 16 groups, those with the most time, is one more.
@@ -76,56 +79,40 @@ def time_rows(activity: Activity, found: Overview) -> pl.DataFrame:
     return rows.select("label", *PARTS)
 
 
-def times(rows: pl.DataFrame) -> Spec:
+def chart(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - of altair
     """Draw where the time of each group went."""
+    alt = altair()
     order = list(PARTS.values())
-    long = (
-        rows.with_columns(
-            pl.col("label").map_elements(lambda text: cut_middle(text, LABEL), pl.String)
-        )
+    labels = [cut_middle(label, LABEL) for label in rows["label"]]
+    drawn = (
+        rows.with_columns(pl.Series("label", labels, pl.String))
         .with_row_index("bar")
         .unpivot(index=["bar", "label"], on=list(PARTS), variable_name="part", value_name="ns")
         .filter(pl.col("ns") > 0)
         .with_columns(pl.col("part").replace(PARTS))
+        .with_columns(at=pl.col("part").replace_strict(order, list(range(len(order)))))
+        .select("bar", "label", "part", "at", seconds(pl.col("ns")).alias("time_s"))
     )
-    labels = [cut_middle(label, LABEL) for label in rows["label"]]
-    drawn = long.select(
-        "bar",
-        "label",
-        "part",
-        s=pl.col("ns") / 1e9,
-        time=durations(long["ns"]),
-        at=pl.col("part").replace_strict(order, list(range(len(order)))),
-    )
-    return spec(
-        drawn,
-        22 * max(len(labels), 1),
-        params=[{"name": "labels", "value": labels}],
-        mark={"type": "bar", "height": {"band": 0.75}},
-        encoding={
-            "x": {
-                "field": "s",
-                "type": "quantitative",
-                "title": "seconds, of all tasks together",
-                "axis": {"tickCount": 8},
-            },
-            "y": {
-                "field": "bar",
-                "type": "ordinal",
-                "title": None,
-                "axis": {"labelExpr": "labels[datum.value]", "ticks": False, "domain": False},
-            },
-            "color": {
-                "field": "part",
-                "type": "nominal",
-                "title": None,
-                "scale": {
-                    "domain": order,
-                    "range": ["var(--c4)", "var(--c0)", "var(--c1)", "var(--c3)", "var(--c7)"],
-                },
-                "legend": {"orient": "top", "columns": 3, "labelLimit": 180},
-            },
-            "order": {"field": "at"},
-            "tooltip": [tip("label", "process"), tip("part", "time"), tip("time", "length")],
-        },
+    colours = [f"var(--c{number})" for number in (4, 0, 1, 3, 7)]
+    return (
+        alt.Chart(drawn)
+        .add_params(alt.param("labels", value=labels))
+        .mark_bar(height=alt.RelativeBandSize(0.75))
+        .encode(
+            x=alt.X("time_s:Q", title="time of all tasks together (s)"),
+            y=alt.Y(
+                "bar:O",
+                title=None,
+                axis=alt.Axis(labelExpr="labels[datum.value]", ticks=False, domain=False),
+            ),
+            color=alt.Color(
+                "part:N",
+                title=None,
+                scale=alt.Scale(domain=order, range=colours),
+                legend=alt.Legend(orient="top", columns=3, labelLimit=180),
+            ),
+            order="at:Q",
+            tooltip=tooltip(("label", "process"), "part", ("time_s", "time (s)", SECONDS)),
+        )
+        .properties(height=_BAR * max(len(labels), 1))
     )

@@ -6,11 +6,15 @@ import polars as pl
 
 from tracefast.analysis.insights.registry import GROUPS
 from tracefast.cli.text import units
+from tracefast.page.activity import STEPS, Activity
 from tracefast.page.answers import Answers
-from tracefast.page.charts import over_time
-from tracefast.page.charts.times import time_rows, times
+from tracefast.page.charts import heat_map, times
+from tracefast.page.charts.in_page import BRUSH, FOLLOW, in_page
 from tracefast.page.elements import Panel, code, empty, facts, sentence
 from tracefast.page.shell import figure, text
+from tracefast.plot.bounds import nanoseconds
+from tracefast.plot.charts import gantt, timeline
+from tracefast.plot.intervals import at_once
 from tracefast.quantities import Range, plural
 
 MOST_FINDINGS: Final = 10
@@ -23,6 +27,7 @@ _SHOWN: Final = {
     "The log itself": [("run", "the run"), ("log", "what the log lacks")],
 }
 _TIMES: Final = "strace -f -ttt -T"
+_WINDOW: Final = '<p class="whole">Shown: <span class="window-text"></span></p>'
 
 
 def run(answers: Answers) -> Panel:
@@ -88,47 +93,93 @@ def activity(answers: Answers) -> list[Panel]:
     if known is None:
         none = empty("The log has no times.", _TIMES)
         return [Panel(name, title, none) for name, title in names.items()]
-    span, processes = known.span_s, answers.table("processes")
-    spent = time_rows(known, answers.found)
-    bars = over_time.lifetime_rows(known, processes)
-    execs = over_time.exec_rows(known, bars, answers.table("forks"))
-    heat = over_time.heat_map_rows(known, answers.table("waits"))
+    bodies = {
+        "times": _times(known, answers),
+        "activity": _activity(known, answers),
+        "throughput": _throughput(known, answers),
+        "lifetimes": _lifetimes(known, answers),
+    }
+    return [Panel(name, title, bodies[name]) for name, title in names.items()]
+
+
+def _times(known: Activity, answers: Answers) -> str:
+    spent = times.rows(known, answers.found)
+    if spent.is_empty():
+        return _no_calls()
+    return figure(in_page(times.chart(spent)), "Where the time went")
+
+
+def _activity(known: Activity, answers: Answers) -> str:
+    heat = heat_map.rows(known, answers.table("waits"))
+    if heat.is_empty():
+        return _no_calls()
     buttons = "".join(
         f'<label><input type="radio" name="measure" value="{name}"'
-        f"{' checked' if name == 'bytes' else ''}> {name}</label>"
-        for name in over_time.MEASURES
+        f"{' checked' if name == heat_map.MEASURES[0] else ''}> {name}</label>"
+        for name in heat_map.MEASURES
     )
-    window = '<p class="whole">Shown: <span class="window-text"></span></p>'
-    bodies = {
-        "times": figure(times(spent), names["times"]) if spent.height else _no_calls(),
-        "activity": f"<fieldset><legend>Measure</legend>{buttons}</fieldset>{window}"
-        + figure(
-            over_time.heat_map(heat, known), names["activity"], attributes="data-follow data-choice"
-        )
-        if heat.height
-        else _no_calls(),
-        "throughput": sentence(
+    drawn = in_page(
+        heat_map.chart(known), span_s=known.span_s, attribute=FOLLOW, rows=heat_map.data(heat)
+    )
+    return (
+        f"<fieldset><legend>Measure</legend>{buttons}</fieldset>{_WINDOW}"
+        f"{figure(drawn, 'Activity', attributes=f'{FOLLOW} data-choice')}"
+    )
+
+
+def _throughput(known: Activity, answers: Answers) -> str:
+    width = known.step_ns
+    sums = known.steps.group_by(pl.col("step").cast(pl.Int64).alias("bin")).agg(
+        pl.col("calls", "read", "written").sum()
+    )
+    lives = known.since_start(answers.table("processes").lazy(), "ts_start", "ts_end")
+    lived = lives.filter(pl.col("ts_start").is_not_null()).select(
+        start=nanoseconds("ts_start").clip(0), end=nanoseconds("ts_end").fill_null(width * STEPS)
+    )
+    there = timeline.series("processes", "running", at_once(lived, 0, width, STEPS))
+    found = [*timeline.rates_of_sums(sums, width, STEPS, ["bytes"]), there]
+    rows = timeline.at_times(found, 0, width)
+    moved, running = (timeline.panel(rows, measure) for measure in ("bytes", "processes"))
+    return (
+        sentence(
             "Drag over the first chart to choose a part of the time: the activity, lifetimes,"
             " offsets and calls follow.",
             dim=True,
         )
         + figure(
-            over_time.throughput(over_time.throughput_rows(known), span),
+            in_page(moved, height=150, span_s=known.span_s, attribute=BRUSH),
             "Throughput",
-            attributes="data-brush",
+            attributes=BRUSH,
         )
-        + figure(over_time.running(over_time.running_rows(known, processes), span), "Processes"),
-        "lifetimes": window
-        + figure(
-            over_time.lifetimes(bars, execs, span), names["lifetimes"], attributes="data-follow"
-        )
-        + sentence(
-            f"{plural(bars.height, 'bar')}; marks are programs that were executed.", dim=True
-        )
-        if bars.height
-        else empty("The log shows no process.", _TIMES),
-    }
-    return [Panel(name, title, bodies[name]) for name, title in names.items()]
+        + figure(in_page(running, height=70, span_s=known.span_s), "Processes")
+    )
+
+
+def _lifetimes(known: Activity, answers: Answers) -> str:
+    # A mark is where the program has been loaded: the call of execve has returned.
+    at = pl.col("ts") + pl.duration(
+        nanoseconds=pl.sum_horizontal("call_ns", "exec_gap_ns", "exec_ns")
+    )
+    forks = answers.table("forks").filter(pl.col("exec_ns").is_not_null())
+    execs = known.since_start(
+        forks.lazy().select("source", pid="child_pid", at=at, program="image"), "at"
+    ).with_columns(nanoseconds("at"))
+    table = known.since_start(answers.table("processes").lazy(), "ts_start", "ts_end").collect()
+    ends = known.since_start(
+        answers.table("tasks").lazy().group_by("source").agg(pl.col("last").max()), "last"
+    ).with_columns(nanoseconds("last"))
+    bars = gantt.rows_of_table(table, execs.collect(), ends.collect(), origin=0)
+    if bars.is_empty():
+        return empty("The log shows no process.", _TIMES)
+    count = bars.filter(pl.col("mark") == "process").height
+    # A height that depends on the data would not go with a width that depends on the page.
+    height = gantt.LANE * count
+    drawn = in_page(gantt.chart(bars), height=height, span_s=known.span_s, attribute=FOLLOW)
+    return (
+        _WINDOW
+        + figure(drawn, "Lifetimes of processes", attributes=FOLLOW)
+        + sentence(f"{plural(count, 'bar')}; marks are programs that were executed.", dim=True)
+    )
 
 
 def _no_calls() -> str:

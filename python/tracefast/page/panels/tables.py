@@ -12,12 +12,17 @@ from tracefast.cli.pictures.flow.svg import svg
 from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES
 from tracefast.cli.screen.errors_table import in_words
 from tracefast.cli.screen.usage_lines import access_pattern
+from tracefast.page.activity import Activity
 from tracefast.page.answers import Answers
-from tracefast.page.charts import over_time, sizes
+from tracefast.page.charts.in_page import FOLLOW, in_page
 from tracefast.page.elements import Panel, bullets, code, empty, facts, sentence, table
 from tracefast.page.shell import figure, json_block, shown, text
+from tracefast.plot.charts import latency, memory, offsets, sizes
 
 _WHOLE: Final = '<p class="whole">This is of the whole log: it does not follow the chosen time.</p>'
+# Charts of files, and what each of them may hold.
+_OFFSETS: Final = 6
+_SEGMENTS: Final = 300
 _WAITS: Final = (
     "verdict",
     "on",
@@ -83,41 +88,46 @@ def files(answers: Answers) -> list[Panel]:
             search="Search files",
             noun=("file", "files"),
         )
-    offsets: list[str] = []
-    moved = ""
-    if known is not None:
-        top = used.filter(pl.col("read_bytes") + pl.col("write_bytes") > 0).head(
-            2 * sizes.MOST_FILES
-        )
-        found = sizes.offset_rows(answers.events, top, known)
-        for source, file, path in top.select("source", "file", "path").iter_rows():
-            part = found.filter(source=source, file=file)
-            if part.height and len(offsets) < sizes.MOST_FILES:
-                drawn = figure(
-                    sizes.offsets_chart(part, known.span_s), path, attributes="data-follow"
-                )
-                offsets.append(f"<div><h3>{text(path, 60)}</h3>{drawn}</div>")
-        counted = sizes.size_rows(known)
-        moved = (
-            figure(sizes.sizes_chart(counted), "Sizes of reads and writes")
-            if counted.height
-            else ""
-        )
     return [
         Panel("files", "Files", body),
         Panel(
             "offsets",
             "How the top files were read",
-            f'<div class="grid">{"".join(offsets)}</div>'
-            if offsets
-            else empty("The log shows no offset of a read or write.", "strace -f -ttt -T -yy"),
+            (known and _offsets(answers, known))
+            or empty("The log shows no offset of a read or write.", "strace -f -ttt -T -yy"),
         ),
         Panel(
             "sizes",
             "Access sizes",
-            moved or empty("Nothing was read or written.", "strace -f -ttt -T"),
+            (known and _sizes(known)) or empty("Nothing was read or written.", "strace -f -ttt -T"),
         ),
     ]
+
+
+def _offsets(answers: Answers, known: Activity) -> str:
+    """Draw how the files with the most bytes were read, where offsets are known."""
+    top = answers.used_files.filter(pl.col("read_bytes") + pl.col("write_bytes") > 0)
+    top = top.head(2 * _OFFSETS)
+    several = top["source"].n_unique() > 1
+    runs = answers.runs(top)
+    drawn: list[str] = []
+    for source, file, path in top.select("source", "file", "path").iter_rows():
+        part = runs.filter(pl.col("source") == source, pl.col("file") == file)
+        if part.is_empty() or len(drawn) == _OFFSETS:
+            continue
+        rows = offsets.segments_of_runs(part, most=_SEGMENTS, origin=0)
+        chart = offsets.chart(rows)
+        small = in_page(chart, height=130, span_s=known.span_s, attribute=FOLLOW, legend=not drawn)
+        name = f"{source}: {path}" if several else path
+        drawn.append(
+            f"<div><h3>{text(name, 60)}</h3>{figure(small, path, attributes=FOLLOW)}</div>"
+        )
+    return f'<div class="grid">{"".join(drawn)}</div>' if drawn else ""
+
+
+def _sizes(known: Activity) -> str:
+    rows = sizes.rows_of_counts(known.sizes)
+    return figure(in_page(sizes.chart(rows)), "Sizes of reads and writes") if rows.height else ""
 
 
 def calls(answers: Answers) -> Panel:
@@ -146,8 +156,9 @@ def calls(answers: Answers) -> Panel:
         rows = rows.join(answers.kernel_times, on=["source", "name"], how="left")
     body, known = "", answers.activity
     if known is not None:
-        curves = sizes.latency_rows(known, rows)
-        body = figure(sizes.latency_chart(curves), "Latencies") if curves.height else ""
+        curves = latency.rows_of_counts(known.durations)
+        drawn = latency.chart(curves, cumulative=True)
+        body = figure(in_page(drawn, height=220), "Latencies") if curves.height else ""
         several = rows["source"].n_unique() > 1
         top = rows["name"].unique(maintain_order=True).head(12).to_list()
         key = pl.format("{}\n{}", "source", "name") if several else pl.col("name")
@@ -274,15 +285,12 @@ def kernel(answers: Answers) -> list[Panel]:
             else empty("The log has none of these events.", f"trace-cmd record -e {events}")
         )
         parts.append(f"<h3>{title}</h3>{shown_rows}")
-    memory = answers.memory
     drawn = empty("The log has none of these events.", "trace-cmd record -e kmem:rss_stat")
-    if memory is not None and answers.activity is not None:
-        rows = over_time.memory_rows(answers.activity, memory)
-        drawn = figure(
-            over_time.memory_chart(rows, answers.activity.span_s),
-            "Memory",
-            attributes="data-follow",
-        )
+    if answers.memory is not None and answers.activity is not None:
+        rows = memory.rows_of_table(answers.memory.lazy(), origin=0)
+        span = answers.activity.span_s
+        chart = in_page(memory.chart(rows), height=180, span_s=span, attribute=FOLLOW)
+        drawn = figure(chart, "Memory", attributes=FOLLOW)
     off = (
         answers.table("waits")
         .group_by("source", "image", "on")

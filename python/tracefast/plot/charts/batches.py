@@ -7,6 +7,7 @@ import polars as pl
 from tracefast.analysis.workers.batches import batches
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, BRUSHED, nanoseconds, origin_of, seconds, short_names
+from tracefast.plot.form import COUNT, HEIGHT, ID, SECONDS, SHORT, WIDTH, time_axis, tooltip, ways
 
 if TYPE_CHECKING:
     from altair import Chart
@@ -84,27 +85,27 @@ def chart(rows: pl.DataFrame, *, title: str = "Waiting for batches") -> "Chart":
         alt.Chart(points, title=title)
         .mark_point(filled=True, opacity=0.8)
         .encode(
-            x=alt.X("time_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
+            x=time_axis("time_s"),
             y=alt.Y(
                 "wait_s:Q",
                 title="wait for the batch (s)",
                 scale=alt.Scale(type="log"),
                 axis=alt.Axis(format="~s"),
             ),
-            color=alt.Color("cause:N", title="worker", scale=alt.Scale(domain=_CAUSES)),
-            tooltip=[
-                alt.Tooltip("pool:Q"),
-                alt.Tooltip("round:Q"),
-                alt.Tooltip("batch:Q", format=",d"),
-                alt.Tooltip("time_s:Q", title="time (s)", format=".6f"),
-                alt.Tooltip("wait_s:Q", title="wait (s)", format=".3~s"),
-                alt.Tooltip("bytes:Q", format=",d"),
-                alt.Tooltip("worker_pid:Q", title="worker", format="d"),
-                alt.Tooltip("cause:N"),
-                alt.Tooltip("slowest_path:N", title="slowest file"),
-                alt.Tooltip("batches:Q", title="slowest of", format=",d"),
-            ],
+            color=ways("cause", _CAUSES, title="worker"),
+            tooltip=tooltip(
+                ("pool", None, ID),
+                ("round", None, ID),
+                ("batch", None, COUNT),
+                ("time_s", "time (s)", SECONDS),
+                ("wait_s", "wait (s)", SHORT),
+                ("bytes", None, COUNT),
+                ("worker_pid", "worker", ID),
+                "cause",
+                ("slowest_path", "slowest file"),
+                ("batches", "slowest of", COUNT),
+            ),
         )
-        .properties(width=640, height=300)
+        .properties(width=WIDTH, height=HEIGHT)
     )
     return drawn

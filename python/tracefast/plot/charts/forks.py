@@ -9,6 +9,7 @@ from tracefast.analysis.forks.measures.slopes import theil_sen
 from tracefast.analysis.forks.table import forks
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BRUSHED, SERIES, short_names
+from tracefast.plot.form import HEIGHT, ID, WIDTH, tooltip
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -138,16 +139,16 @@ def chart(rows: pl.DataFrame, *, title: str = "Starting processes") -> "LayerCha
     )
     points = base.transform_filter(alt.datum.mark == "call").mark_point(filled=True, opacity=0.7)
     points = points.encode(
-        tooltip=[
-            alt.Tooltip("parent_image:N", title="parent"),
-            alt.Tooltip("kind:N"),
-            alt.Tooltip("memory_mib:Q", title="memory (MiB)", format=",.1f"),
-            alt.Tooltip("call_ms:Q", title="call (ms)", format=",.3f"),
-            alt.Tooltip("pid:Q", format="d"),
-            alt.Tooltip("child_pid:Q", title="child", format="d"),
-            alt.Tooltip("line:Q", format="d"),
-        ]
+        tooltip=tooltip(
+            ("parent_image", "parent"),
+            "kind",
+            ("memory_mib", "memory (MiB)", ",.1f"),
+            ("call_ms", "call (ms)", ",.3f"),
+            ("pid", None, ID),
+            ("child_pid", "child", ID),
+            ("line", None, ID),
+        )
     )
     lines = base.transform_filter(alt.datum.mark == "line").mark_line(strokeDash=[6, 4])
-    drawn: LayerChart = alt.layer(points, lines, title=title).properties(width=640, height=300)
-    return drawn
+    drawn: LayerChart = alt.layer(points, lines, title=title)
+    return drawn.properties(width=WIDTH, height=HEIGHT)

@@ -9,6 +9,7 @@ from tracefast._polars.given_events import rows_of
 from tracefast.analysis.processes import processes
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import nanoseconds, origin_of, seconds, short_names
+from tracefast.plot.form import COUNT, SECONDS, WIDTH, time_axis, tooltip
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 BARS: Final = 60
 MARKS: Final = 200
+# Pixels of a line.
+LANE: Final = 16
 _EXECS: Final = _core.syscalls_that("execs")
 _NEEDED: Final = ("kind", "name", "ret", "ts", "dur_ns", "pid", "path", "source")
 _MOMENTS: Final = pl.Schema(
@@ -168,6 +171,8 @@ def _bars(single: pl.DataFrame, most: int) -> pl.DataFrame:
 def _labelled(bars: pl.DataFrame) -> pl.DataFrame:
     """Put the bars in order of their start, and give each a name of its own."""
     name = pl.col("program").fill_null("?").str.split("/").list.last()
+    if bars["source"].drop_nulls().n_unique() > 1:
+        name = pl.format("{}{}", pl.format("{}: ", "source").fill_null(""), name)
     single = pl.format("{} {}", pl.col("pid").cast(pl.String).fill_null("?"), name)
     label = (
         pl.when(pl.col("processes") == 1)
@@ -204,31 +209,32 @@ def chart(rows: pl.DataFrame, *, title: str = "Processes") -> "LayerChart":
     """Draw the rows: a bar from start to end for each process, a tick for each execve."""
     alt = altair()
     shown = rows.with_columns(short_names("program", 80)).drop("source")
-    tooltip = [
-        alt.Tooltip("label:N", title="process"),
-        alt.Tooltip("program:N"),
-        alt.Tooltip("start_s:Q", title="from (s)", format=".6f"),
-        alt.Tooltip("end_s:Q", title="to (s)", format=".6f"),
-        alt.Tooltip("processes:Q", format=",d"),
-        alt.Tooltip("end:N"),
-    ]
+    start = ("start_s", "from (s)", SECONDS)
+    lines = tooltip(
+        ("label", "process"),
+        "program",
+        start,
+        ("end_s", "to (s)", SECONDS),
+        ("processes", None, COUNT),
+        "end",
+    )
     lanes = alt.Y("label:N", title=None, sort=alt.SortField("lane"), axis=alt.Axis(labelLimit=240))
     base = alt.Chart(shown).encode(y=lanes)
     bars = (
         base.transform_filter(alt.datum.mark == "process")
         .mark_bar(height=10, opacity=0.75)
         .encode(
-            x=alt.X("start_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
+            x=time_axis("start_s"),
             x2="end_s:Q",
-            tooltip=tooltip,
+            tooltip=lines,
         )
     )
     execs = (
         base.transform_filter(alt.datum.mark == "exec")
         .mark_tick(thickness=2, height=14, color="#d1495b")
-        .encode(x="start_s:Q", tooltip=[alt.Tooltip("program:N", title="execve"), *tooltip[2:3]])
+        .encode(x="start_s:Q", tooltip=tooltip(("program", "execve"), start))
     )
-    drawn: LayerChart = alt.layer(bars, execs, title=title).properties(
-        width=640, height=alt.Step(16)
-    )
-    return drawn
+    # A layer without rows has no extent, of which Vega warns.
+    layers = [bars, execs] if "exec" in rows["mark"] else [bars]
+    drawn: LayerChart = alt.layer(*layers, title=title)
+    return drawn.properties(width=WIDTH, height=alt.Step(LANE))

@@ -8,7 +8,8 @@ import polars as pl
 from tracefast._polars.given_events import rows_of
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import SERIES, seconds
-from tracefast.plot.histograms import durations
+from tracefast.plot.form import COUNT, HEIGHT, SHORT, WIDTH, tooltip
+from tracefast.plot.histograms import durations, longest
 
 if TYPE_CHECKING:
     from altair import Chart
@@ -43,7 +44,15 @@ def rows(
         pl.col("kind").cast(pl.String) == "syscall",
         True if names is None else pl.col("name").cast(pl.String).is_in(list(names)),
     )
-    counted = durations(called, "name", "dur_ns", most)
+    return _with_shares(durations(called, "name", "dur_ns", most))
+
+
+def rows_of_counts(counts: pl.DataFrame, *, most: int = SERIES) -> pl.DataFrame:
+    """Give the rows of a chart for `name`, `low_ns`, `calls` and `total_ns`, as `rows` does."""
+    return _with_shares(longest(counts, most))
+
+
+def _with_shares(counted: pl.DataFrame) -> pl.DataFrame:
     below = pl.col("calls").cum_sum().over("name") / pl.col("calls").sum().over("name")
     return counted.select(
         "name",
@@ -55,9 +64,24 @@ def rows(
     )
 
 
-def chart(rows: pl.DataFrame, *, title: str = "Durations of system calls") -> "Chart":
-    """Draw the rows: a histogram for each name, on logarithmic axes."""
+def chart(
+    rows: pl.DataFrame, *, title: str = "Durations of system calls", cumulative: bool = False
+) -> "Chart":
+    """Draw the rows: a histogram for each name, on logarithmic axes.
+
+    Parameters
+    ----------
+    rows
+        What `rows` gave.
+    title
+        What is above the chart.
+    cumulative
+        Draw which share of the calls took less than so long, in place of how many took so long.
+    """
     alt = altair()
+    time, words = ("high_s", "less than") if cumulative else ("low_s", "at least")
+    share = alt.Y("below_share:Q", title="share of the calls", axis=alt.Axis(format="%"))
+    calls = alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog"))
     # A logarithmic axis has no 0, and a nanosecond is the least that a log can say.
     lines = rows.with_columns(pl.col("low_s").clip(1e-9))
     drawn: Chart = (
@@ -65,22 +89,22 @@ def chart(rows: pl.DataFrame, *, title: str = "Durations of system calls") -> "C
         .mark_line(point=True)
         .encode(
             x=alt.X(
-                "low_s:Q",
-                title="duration, at least (s)",
+                f"{time}:Q",
+                title=f"duration, {words} (s)",
                 scale=alt.Scale(type="log"),
                 axis=alt.Axis(format="~s", tickCount=8),
             ),
-            y=alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog")),
+            y=share if cumulative else calls,
             color=alt.Color("name:N", title="call", sort=None),
-            tooltip=[
-                alt.Tooltip("name:N", title="call"),
-                alt.Tooltip("low_s:Q", title="at least (s)", format=".3~s"),
-                alt.Tooltip("high_s:Q", title="less than (s)", format=".3~s"),
-                alt.Tooltip("calls:Q", format=",d"),
-                alt.Tooltip("total_s:Q", title="added up (s)", format=".3~s"),
-                alt.Tooltip("below_share:Q", title="this or less", format=".1%"),
-            ],
+            tooltip=tooltip(
+                ("name", "call"),
+                ("low_s", "at least (s)", SHORT),
+                ("high_s", "less than (s)", SHORT),
+                ("calls", None, COUNT),
+                ("total_s", "added up (s)", SHORT),
+                ("below_share", "this or less", ".1%"),
+            ),
         )
-        .properties(width=640, height=300)
+        .properties(width=WIDTH, height=HEIGHT)
     )
     return drawn

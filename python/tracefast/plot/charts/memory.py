@@ -7,6 +7,7 @@ import polars as pl
 from tracefast.analysis.memory import memory
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BRUSHED, SERIES, nanoseconds, origin_of, seconds, short_names
+from tracefast.plot.form import COUNT, HEIGHT, SECONDS, WIDTH, time_axis, tooltip
 
 if TYPE_CHECKING:
     from altair import Chart
@@ -101,19 +102,16 @@ def chart(rows: pl.DataFrame, *, title: str = "Memory of processes") -> "Chart":
         alt.Chart(rows.drop("source", "image"), title=title)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("time_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
+            x=time_axis("time_s"),
             y=alt.Y("bytes:Q", title="memory (bytes)", axis=alt.Axis(format="~s")),
             color=alt.Color("process:N", title="process", sort=None),
-            tooltip=[
-                alt.Tooltip("process:N"),
-                alt.Tooltip("time_s:Q", title="time (s)", format=".6f"),
-                *(
-                    alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=",d")
-                    for name in _KINDS
-                ),
-                alt.Tooltip("from:N"),
-            ],
+            tooltip=tooltip(
+                "process",
+                ("time_s", "time (s)", SECONDS),
+                *((name, None, COUNT) for name in _KINDS),
+                "from",
+            ),
         )
-        .properties(width=640, height=300)
+        .properties(width=WIDTH, height=HEIGHT)
     )
     return drawn

@@ -9,6 +9,7 @@ from tracefast.analysis.files.accesses import accesses as accesses_of
 from tracefast.analysis.files.accesses import of_files
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BRUSHED, nanoseconds, origin_of, seconds, short_name
+from tracefast.plot.form import COUNT, HEIGHT, ID, SECONDS, WIDTH, time_axis, tooltip, ways
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from tracefast._polars.given_events import Events
 
-_STREAM: Final = ["source", "file", "ofd", "way", "task"]
+_FILE: Final = ["source", "file"]
+_STREAM: Final = [*_FILE, "ofd", "way", "task"]
 # The first cells are smaller than what a screen shows.
 _FINEST: Final = 1024
 _WAYS: Final = ["read", "write"]
@@ -47,10 +49,10 @@ def rows(
     Returns
     -------
     polars.DataFrame
-        `file`, `way`, `pid` (null for several), `start_s`, `end_s`, `offset`, `offset_end` (bytes),
-        `accesses`, `bytes`, `runs`. A row is a run of accesses of which each starts where the last
-        one ended. Where there are more than `most` of them, `runs` that are close to each other in
-        time and place are one row.
+        `source`, `file`, `way`, `pid` (null for several), `start_s`, `end_s`, `offset`,
+        `offset_end` (bytes), `accesses`, `bytes`, `runs`. A row is a run of accesses of which each
+        starts where the last one ended. Where there are more than `most` of them, `runs` that are
+        close to each other in time and place are one row.
     """
     if isinstance(path, list | tuple):
         return segments(of_files(events, path), most=most, origin=origin)
@@ -75,35 +77,73 @@ def segments(
     accesses: pl.LazyFrame, *, most: int = BRUSHED, origin: int | None = None
 ) -> pl.DataFrame:
     """Give the rows of a chart for rows of `tracefast.accesses`, as `rows` does."""
+    return segments_of_runs(runs_of(accesses), most=most, origin=origin)
+
+
+def runs_of(accesses: pl.LazyFrame, *, step_ns: int | None = None) -> pl.DataFrame:
+    """Merge accesses of which each starts where the last one ended.
+
+    Parameters
+    ----------
+    accesses
+        Rows of `tracefast.accesses`.
+    step_ns
+        Merge all accesses to a file that start within so long, in bounded memory.
+    """
     moved = accesses.filter(
         pl.col("ts").is_not_null(), pl.col("offset").is_not_null(), pl.col("bytes") > 0
     ).select(
         "source", "file", "ofd", "task", "pid", "way", "access", "offset", "bytes", "ts", "dur_ns"
     )
+    start = nanoseconds("ts")
+    merged = (
+        start.min().alias("start"),
+        (start + pl.col("dur_ns").fill_null(0)).max().alias("end"),
+    )
+    counts = (pl.len().alias("accesses"), pl.col("bytes").sum())
+    end = pl.col("offset") + pl.col("bytes")
+    if step_ns is not None:
+        one = pl.col("pid").min() == pl.col("pid").max()
+        return (
+            moved.group_by(*_FILE, "way", step=start // step_ns)
+            .agg(
+                pl.when(one).then(pl.col("pid").min()).alias("pid"),
+                *merged,
+                pl.col("offset").min(),
+                end.max().alias("offset_end"),
+                *counts,
+                pl.col("task").n_unique().alias("runs"),
+            )
+            .drop("step")
+            .collect(engine="streaming")
+        )
     new = pl.col("access").ne_missing("consecutive") | (
         pl.col("task") != pl.col("task").shift(1).over("source", "ofd", "way")
     )
-    start = nanoseconds("ts")
-    runs = (
+    return (
         moved.with_columns(new.fill_null(value=True).cum_sum().over(_STREAM).alias("run"))
         .group_by(*_STREAM, "run", maintain_order=True)
         .agg(
             pl.col("pid").first(),
-            start.min().alias("start"),
-            (start + pl.col("dur_ns").fill_null(0)).max().alias("end"),
+            *merged,
             pl.col("offset").first(),
-            (pl.col("offset") + pl.col("bytes")).last().alias("offset_end"),
-            pl.len().alias("accesses"),
-            pl.col("bytes").sum(),
+            end.last().alias("offset_end"),
+            *counts,
             pl.lit(1, pl.UInt32).alias("runs"),
         )
         .collect()
     )
+
+
+def segments_of_runs(
+    runs: pl.DataFrame, *, most: int = BRUSHED, origin: int | None = None
+) -> pl.DataFrame:
+    """Give the rows of a chart for what `runs_of` gave, as `rows` does."""
     zero = origin_of(runs["start"], origin)
     return (
         _folded(runs, most)
         .select(
-            "file",
+            *_FILE,
             "way",
             "pid",
             seconds(pl.col("start") - zero).alias("start_s"),
@@ -129,7 +169,7 @@ def _folded(runs: pl.DataFrame, most: int) -> pl.DataFrame:
                 * cells
                 // (pl.col(name).max() - pl.col(name).min() + 1)
             )
-            .over("file")
+            .over(_FILE)
             .alias(f"{name}_cell")
             for name in ("start", "offset")
         ]
@@ -137,7 +177,7 @@ def _folded(runs: pl.DataFrame, most: int) -> pl.DataFrame:
         folded = (
             runs.with_columns(pl.col("start").cast(pl.Float64), pl.col("offset").cast(pl.Float64))
             .with_columns(place)
-            .group_by("file", "way", "start_cell", "offset_cell", maintain_order=True)
+            .group_by(*_FILE, "way", "start_cell", "offset_cell", maintain_order=True)
             .agg(
                 pl.when(one).then(pl.col("pid").first()).alias("pid"),
                 pl.col("start").min().cast(pl.Int64),
@@ -166,25 +206,25 @@ def chart(rows: pl.DataFrame, *, title: str = "") -> "Chart":
     """
     alt = altair()
     drawn: Chart = (
-        alt.Chart(rows, title=short_name(title, 80))
+        alt.Chart(rows.drop("source"), title=short_name(title, 80))
         .mark_rule(strokeWidth=3, strokeCap="round")
         .encode(
-            x=alt.X("start_s:Q", title="time (s)", scale=alt.Scale(nice=False)),
+            x=time_axis("start_s"),
             x2="end_s:Q",
             y=alt.Y("offset:Q", title="offset in the file (bytes)", axis=alt.Axis(format="~s")),
             y2="offset_end:Q",
-            color=alt.Color("way:N", title=None, scale=alt.Scale(domain=_WAYS)),
-            tooltip=[
-                alt.Tooltip("way:N"),
-                alt.Tooltip("pid:Q", format="d"),
-                alt.Tooltip("start_s:Q", title="from (s)", format=".6f"),
-                alt.Tooltip("end_s:Q", title="to (s)", format=".6f"),
-                alt.Tooltip("offset:Q", title="first byte", format=",d"),
-                alt.Tooltip("offset_end:Q", title="end", format=",d"),
-                alt.Tooltip("accesses:Q", format=",d"),
-                alt.Tooltip("bytes:Q", format=",d"),
-            ],
+            color=ways("way", _WAYS),
+            tooltip=tooltip(
+                "way",
+                ("pid", None, ID),
+                ("start_s", "from (s)", SECONDS),
+                ("end_s", "to (s)", SECONDS),
+                ("offset", "first byte", COUNT),
+                ("offset_end", "end", COUNT),
+                ("accesses", None, COUNT),
+                ("bytes", None, COUNT),
+            ),
         )
-        .properties(width=640, height=300)
+        .properties(width=WIDTH, height=HEIGHT)
     )
     return drawn

@@ -7,6 +7,7 @@ import polars as pl
 from tracefast._polars.given_events import rows_of
 from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.plot.altair import altair
+from tracefast.plot.form import COUNT, WIDTH, tooltip, ways
 from tracefast.plot.histograms import bin_label, power_of_two
 
 if TYPE_CHECKING:
@@ -42,17 +43,21 @@ def rows(events: "Events", *, files: "list[int] | None" = None) -> pl.DataFrame:
         pl.col("status").cast(pl.String).ne_missing("injected"),
         True if files is None else pl.col("file").is_in(files),
     )
-    by_name = (
+    return rows_of_counts(
         moved.select(name, "bytes", power_of_two(pl.col("bytes")).alias("low_bytes"))
         .group_by("name", "low_bytes")
         .agg(pl.len().alias("calls"), pl.col("bytes").sum())
         .collect(engine="streaming")
     )
+
+
+def rows_of_counts(counts: pl.DataFrame) -> pl.DataFrame:
+    """Give the rows of a chart for `name`, `low_bytes`, `calls` and `bytes`, as `rows` does."""
     # What copies from one descriptor to another reads and writes.
     ways = (("read", READS), ("write", [*WRITES, *TRANSFERS]))
     return (
         pl.concat(
-            by_name.filter(pl.col("name").is_in(names)).with_columns(pl.lit(way).alias("way"))
+            counts.filter(pl.col("name").is_in(names)).with_columns(pl.lit(way).alias("way"))
             for way, names in ways
         )
         .group_by("way", "low_bytes")
@@ -83,15 +88,15 @@ def chart(rows: pl.DataFrame, *, title: str = "Sizes of reads and writes") -> "C
             x=alt.X("size:N", title="bytes moved, at least", sort=None),
             xOffset=alt.XOffset("way:N", sort=_WAYS),
             y=alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog")),
-            color=alt.Color("way:N", title=None, scale=alt.Scale(domain=_WAYS)),
-            tooltip=[
-                alt.Tooltip("way:N"),
-                alt.Tooltip("low_bytes:Q", title="at least (bytes)", format=",d"),
-                alt.Tooltip("high_bytes:Q", title="less than (bytes)", format=",d"),
-                alt.Tooltip("calls:Q", format=",d"),
-                alt.Tooltip("bytes:Q", format=",d"),
-            ],
+            color=ways("way", _WAYS),
+            tooltip=tooltip(
+                "way",
+                ("low_bytes", "at least (bytes)", COUNT),
+                ("high_bytes", "less than (bytes)", COUNT),
+                ("calls", None, COUNT),
+                ("bytes", None, COUNT),
+            ),
         )
-        .properties(width=640, height=240)
+        .properties(width=WIDTH, height=240)
     )
     return drawn

@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import polars as pl
 
+from tracefast import _core
+from tracefast._polars.folds import finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import rows_of
 from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
-from tracefast.analysis.files.table import files
-from tracefast.analysis.waits.table import waits
+from tracefast.analysis.waits.table import MIN_NS
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, nanoseconds, seconds
+from tracefast.plot.form import SECONDS, SHORT, WIDTH, time_axis, tooltip
 from tracefast.plot.intervals import at_once, width_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from altair import Chart, VConcatChart
 
     from tracefast._polars.given_events import Events
@@ -27,7 +31,12 @@ _TITLES: Final = {
     "calls": "calls per second",
     "open files": "open files",
     "waits": "tasks that wait",
+    "processes": "processes",
 }
+_HEIGHT: Final = 110
+# Ways of bytes, and the calls that move them: what copies from one descriptor to another reads and
+# writes.
+_WAYS: Final = {"read": READS, "written": [*WRITES, *TRANSFERS]}
 _EMPTY: Final = pl.Schema(
     {
         "measure": pl.String(),
@@ -53,8 +62,7 @@ def rows(
     events
         The events of a log or of Parquet files.
     measures
-        What to measure. ``bytes`` and ``calls`` take two passes over the events; ``open files`` and
-        ``waits`` one more each.
+        What to measure. ``bytes`` and ``calls`` take a second pass over the events.
     bins
         How many stretches there are.
     origin
@@ -76,12 +84,9 @@ def rows(
     if unknown := [name for name in measures if name not in MEASURES]:
         raise ValueError(f"measures are {', '.join(MEASURES)}; got {unknown[0]!r}")
     called = rows_of(events, _NEEDED, "tracefast.plot.timeline").filter(pl.col("ts").is_not_null())
-    end = nanoseconds("ts") + pl.col("dur_ns").fill_null(0)
-    first, last = (
-        called.select(nanoseconds("ts").min().alias("a"), end.max().alias("b"))
-        .collect(engine="streaming")
-        .row(0)
-    )
+    tables = _tables(events, measures)
+    times = tables["times"].select(nanoseconds("first").min(), nanoseconds("end").max())
+    first, last = times.row(0)
     if first is None:
         return _EMPTY.to_frame()
     width = width_of(first, last, bins)
@@ -89,65 +94,100 @@ def rows(
     if {"bytes", "calls"} & set(measures):
         found += _rates(called, first, width, bins, measures)
     if "open files" in measures:
-        opened = files(events, by="open").filter(pl.col("ts_open").is_not_null())
-        opens = opened.select(
-            nanoseconds("ts_open").alias("start"),
-            nanoseconds("ts_close").fill_null(last).alias("end"),
+        opens = (
+            tables["open files"]
+            .filter(pl.col("ts_open").is_not_null())
+            .select(
+                nanoseconds("ts_open").alias("start"),
+                nanoseconds("ts_close").fill_null(last).alias("end"),
+            )
         )
-        found.append(_series("open files", "open", at_once(opens, first, width, bins)))
+        found.append(series("open files", "open", at_once(opens.lazy(), first, width, bins)))
     if "waits" in measures:
-        waiting = waits(events).filter(pl.col("ts").is_not_null())
+        waiting = tables["waits"].filter(pl.col("ts").is_not_null())
         lasted = pl.coalesce("dur_ns", "open_ns").fill_null(0)
         intervals = waiting.select(
             nanoseconds("ts").alias("start"), (nanoseconds("ts") + lasted).alias("end")
         )
-        found.append(_series("waits", "waiting", at_once(intervals, first, width, bins)))
-    start = first - (first if origin is None else origin) + pl.col("bin") * width
+        found.append(series("waits", "waiting", at_once(intervals.lazy(), first, width, bins)))
+    return at_times(found, first - (first if origin is None else origin), width)
+
+
+def _tables(events: "Events", measures: Collection[Measure]) -> dict[str, pl.DataFrame]:
+    """Make the tables of some measures and the `times` of tasks, in one pass over the events."""
+    makers: dict[str, Callable[[], _core.Fold]] = {"times": _core.TaskTally}
+    if "open files" in measures:
+        makers["open files"] = lambda: _core.Files(by="open")
+    if "waits" in measures:
+        makers["waits"] = lambda: _core.Waits(min_ns=MIN_NS)
+    passing = fold_together(events, list(makers.values()), question="tracefast.plot.timeline")
+    folds = finished(passing)
+    return {name: rows_of_fold(fold) for name, fold in zip(makers, folds, strict=True)}
+
+
+def series(measure: str, name: str, values: pl.DataFrame) -> pl.DataFrame:
+    """Name what was measured in each bin, which is `bin` and `value`."""
+    return values.select(
+        pl.lit(measure).alias("measure"), pl.lit(name).alias("series"), "bin", "value"
+    )
+
+
+def at_times(found: "Sequence[pl.DataFrame]", start: int, width: int) -> pl.DataFrame:
+    """Give the rows of a chart for series, of which the first bin starts at a nanosecond."""
+    at = start + pl.col("bin") * width
     return pl.concat(found).select(
         "measure",
         "series",
-        seconds(start).alias("start_s"),
-        seconds(start + width).alias("end_s"),
+        seconds(at).alias("start_s"),
+        seconds(at + width).alias("end_s"),
         "value",
     )
 
 
-def _series(measure: str, series: str, values: pl.DataFrame) -> pl.DataFrame:
-    return values.select(
-        pl.lit(measure).alias("measure"), pl.lit(series).alias("series"), "bin", "value"
-    )
+def real_bytes() -> pl.Expr:
+    """Give the bytes of events that moved some: not what strace made up."""
+    real = pl.col("status").cast(pl.String).ne_missing("injected")
+    moves = pl.col("kind").cast(pl.String).is_in(["syscall", "aio"])
+    return pl.when(real & moves).then(pl.col("bytes")).alias("bytes")
+
+
+def moved_bytes() -> list[pl.Expr]:
+    """Give the sums of `bytes` by `name` that were `read` and `written`."""
+    # Only now, as there are fewer sums than events.
+    return [
+        pl.col("bytes").filter(pl.col("name").is_in(names)).sum().alias(way)
+        for way, names in _WAYS.items()
+    ]
 
 
 def _rates(
     called: pl.LazyFrame, first: int, width: int, bins: int, measures: Collection[Measure]
 ) -> list[pl.DataFrame]:
     """Add up bytes and calls of each bin, in one pass."""
-    kind, name = (pl.col(column).cast(pl.String) for column in ("kind", "name"))
-    real = pl.col("status").cast(pl.String).ne_missing("injected")
-    moves = kind.is_in(["syscall", "aio"]) & real
-    # What copies from one descriptor to another reads and writes.
-    by_way = {"read": READS, "written": [*WRITES, *TRANSFERS]}
+    calls = (pl.col("kind").cast(pl.String) == "syscall").sum().alias("calls")
     sums = (
         called.with_columns(((nanoseconds("ts") - first) // width).alias("bin"))
-        .group_by("bin")
-        .agg(
-            (kind == "syscall").sum().cast(pl.Float64).alias("calls"),
-            *(
-                pl.when(name.is_in(names) & moves)
-                .then(pl.col("bytes"))
-                .sum()
-                .cast(pl.Float64)
-                .alias(way)
-                for way, names in by_way.items()
-            ),
-        )
+        .group_by("bin", pl.col("name").cast(pl.String))
+        .agg(calls, real_bytes().sum())
         .collect(engine="streaming")
+        .group_by("bin")
+        .agg(pl.col("calls").sum(), *moved_bytes())
     )
+    return rates_of_sums(sums, width, bins, measures)
+
+
+def rates_of_sums(
+    sums: pl.DataFrame, width: int, bins: int, measures: Collection[Measure]
+) -> list[pl.DataFrame]:
+    """Give the series of bytes and calls for sums by `bin`: `calls`, `read`, `written`."""
     each = pl.DataFrame({"bin": pl.int_range(bins, eager=True)}).join(sums, "bin", "left")
-    per_second = each.with_columns(pl.col("calls", *by_way).fill_null(0) * (1_000_000_000 / width))
-    wanted = {"bytes": list(by_way), "calls": ["calls"]}
+    wanted = {"bytes": list(_WAYS), "calls": ["calls"]}
+    of_second = 1_000_000_000 / width
+    per_second = each.with_columns(
+        pl.col("calls", *_WAYS).fill_null(0).cast(pl.Float64) * of_second
+    )
     return [
-        _series(measure, column, per_second.select("bin", pl.col(column).alias("value")))
+        series(measure, column, per_second.select("bin", pl.col(column).alias("value")))
         for measure, columns in wanted.items()
         if measure in measures
         for column in columns
@@ -185,21 +225,21 @@ def panel(rows: pl.DataFrame, measure: str, *, last: bool = True) -> "Chart":
         alt.Chart(shown)
         .mark_area(interpolate="step-after", opacity=0.6, line=True)
         .encode(
-            x=alt.X("start_s:Q", title="time (s)" if last else None, scale=alt.Scale(nice=False)),
+            x=time_axis("start_s", title="time (s)" if last else None),
             y=alt.Y(
                 "value:Q",
                 title=_TITLES[measure],
                 stack=None,
                 axis=alt.Axis(format="~s", tickCount=4),
             ),
-            tooltip=[
-                alt.Tooltip("series:N"),
-                alt.Tooltip("start_s:Q", title="from (s)", format=".6f"),
-                alt.Tooltip("end_s:Q", title="to (s)", format=".6f"),
-                alt.Tooltip("value:Q", title=_TITLES[measure], format=".3~s"),
-            ],
+            tooltip=tooltip(
+                "series",
+                ("start_s", "from (s)", SECONDS),
+                ("end_s", "to (s)", SECONDS),
+                ("value", _TITLES[measure], SHORT),
+            ),
             **colour,
         )
-        .properties(width=640, height=110)
+        .properties(width=WIDTH, height=_HEIGHT)
     )
     return drawn

@@ -67,7 +67,8 @@ def flows_of(edges: pl.DataFrame, roles: pl.DataFrame, hidden: Collection[str]) 
     rows = rows.filter((naming & _both(named)) | _both(shown))
     # A name that a file only had for a while is no node.
     data = rows.filter(~naming)
-    used = pl.Series(range(ends.height)).is_in(pl.concat([data["source"], data["target"]]))
+    drawn_ends = pl.concat([data["source"], data["target"]])
+    used = pl.Series(range(ends.height)).is_in(drawn_ends.implode())
     rows = rows.filter(~naming | _both(used))
     number = used.cast(pl.UInt32).cum_sum() - 1
     rows = rows.with_columns(

@@ -45,7 +45,7 @@ def _numbers(keys: list[Hashable]) -> Keys:
 def alike(flows: Flows) -> Keys:
     """Fold processes of a program that used like files in the same way; then files by these."""
     patterns = _numbers([_pattern(end) for end in flows.ends])
-    processes = pl.Series([end.kind in PROCESSES for end in flows.ends])
+    processes = pl.Series([end.kind in PROCESSES for end in flows.ends], dtype=pl.Boolean)
     around = _around(flows.edges, patterns, processes)
     keys: list[Hashable] = list(patterns)
     for end, seen in around:
