@@ -105,6 +105,7 @@ impl Dictionary {
 
     /// Appends the key of each value of an Arrow dictionary. Each entry is hashed once per array.
     pub(crate) fn push_dictionary(&mut self, array: &ArrayRef, keys: &mut Vec<u32>) -> Result<()> {
+        type To<'a> = (&'a mut Dictionary, &'a mut Vec<u32>);
         let unexpected = || {
             let text = format!("no dictionary of texts with 32-bit keys: {}", array.data_type());
             ArrowError::SchemaError(text)
@@ -119,7 +120,6 @@ impl Dictionary {
         self.remap.resize(values.len(), UNSEEN);
         let of_values = &dictionary.keys().values()[..];
         keys.reserve(array.len() - array.null_count());
-        type To<'a> = (&'a mut Dictionary, &'a mut Vec<u32>);
         let key = |this: &mut Self, index: u32| match this.remap[index as usize] {
             UNSEEN => this.key_of_entry(values, index),
             key => key,
