@@ -63,7 +63,7 @@ numpydoc_validation_checks = {
 nitpicky = True
 # Types of others, and those that no user makes.
 nitpick_ignore_regex = [
-    ("py:.*", r"(polars|pl|pyarrow|collections|typing|os|tracefast\.batch)\..*"),
+    ("py:.*", r"(polars|pl|pyarrow|collections|datetime|typing|os|tracefast\.batch)\..*"),
     ("py:.*", r"(.*\.)?(ArrowStream|Events|InodeMap|Measure|Recording|JoinReport|Exported|Page)"),
     ("py:.*", r"(altair\.)?(Chart|LayerChart|VConcatChart)"),
 ]

@@ -58,9 +58,8 @@ def test_what_columns_mean_goes_on_below_on_a_terminal(terminal):
 
 def test_a_column_of_a_table_leads_to_it(run):
     ran = run("schema", "read_bytes")
-    assert ran.stderr.endswith(
-        "hint: a column of files, processes, workers, pools: tracefast schema files\n"
-    )
+    tables = "files, files_by_time, processes, workers, pools"
+    assert ran.stderr.endswith(f"hint: a column of {tables}: tracefast schema files\n")
     assert "hint: tracefast schema lists all of them; tables are: files, " in (
         run("schema", "xyzzy").stderr
     )

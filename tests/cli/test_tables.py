@@ -298,7 +298,9 @@ TWO = (CACHE / "streams.ftrace.zst", CACHE / "rand.ftrace.zst")
 def test_tables_fit_the_terminal(terminal, arguments, columns):
     lines = terminal(*arguments, columns=columns).splitlines()
     assert len(lines) > 1
-    assert [line for line in lines if len(line) > columns] == []
+    # A terminal wraps what is said in sentences.
+    table = [line for line in lines if not line.startswith("note: ")]
+    assert [line for line in table if len(line) > columns] == []
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 120])

@@ -135,6 +135,14 @@ class Log:
 
     def lines_of_fetches(self, files: pl.DataFrame) -> list[int]:
         """Give the first lines in which pages of the first of some files are fetched."""
+        if "ino" not in files.columns:
+            # Joined with the log of another tracer: the row of a call says what it fetched.
+            rows = self.tables.events.filter(
+                pl.col("source").cast(pl.String) == self.source,
+                pl.col("file") == files["file"][0],
+                pl.col("missed_pages") > 0,
+            )
+            return rows.select("line").head(MOST).collect()["line"].drop_nulls().to_list()
         dev, ino = files.select("dev", "ino").row(0)
         added = decoded(
             self.tables.events,

@@ -36,8 +36,8 @@ _MAIN = (
 )
 # What narrow terminals do without, the first one first.
 _SPARE = (
-    *("children", "wait_ns", "io_ns", "threads", "kind", "write_bytes", "read_bytes", "ppid"),
-    *("calls", "exit_signal", "argv"),
+    *("children", "wait_ns", "io_ns", "threads", "kind", "write_bytes", "read_bytes", "argv"),
+    *("ppid", "calls", "exit_signal"),
 )
 
 
