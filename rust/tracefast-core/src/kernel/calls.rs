@@ -26,6 +26,7 @@ use crate::kernel::{Bound, Kernel};
 
 impl Kernel {
     /// The entry of a call whose row comes later.
+    #[inline(never)]
     pub(crate) fn enter(&mut self, entry: &CallEntry, block: &mut BlockRows<'_>) {
         let sight = self.tasks.sight(entry.tid);
         let task = if sight.exited { self.calling(sight.task, entry.tid) } else { sight.task };

@@ -91,7 +91,7 @@ impl Kernel {
 
     /// Handles the entry of a call of one of these kinds, whose row is in the block. `entries`: how
     /// many entries there are up to this one. `next`: nothing comes between it and its row.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn common_entry(
         &mut self,
         entry: &CallEntry,

@@ -193,9 +193,16 @@ impl Pending {
         self.fault = false;
     }
 
-    /// The call has no end in the log.
+    /// The call has no end in the log, unless it holds nothing any more.
     #[inline]
     pub(crate) fn abandon(&mut self, files: &mut OpenFileDescriptions) {
+        if self.held.iter().any(Option::is_some) || self.unseen.is_some() {
+            self.drop_all(files);
+        }
+    }
+
+    #[cold]
+    fn drop_all(&mut self, files: &mut OpenFileDescriptions) {
         for held in &mut self.held {
             if let Some(held) = held.take() {
                 drop_held(files, held);
