@@ -1,8 +1,11 @@
 """What recordings need: tracefs, and a disk that is full."""
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +14,14 @@ import live
 
 @pytest.fixture
 def instances():
-    """Give the folder of tracefs's instances."""
+    """Give the folder of tracefs's instances, which no other test uses meanwhile."""
     if os.geteuid() != 0 or shutil.which("mount") is None or shutil.which("strace") is None:
         pytest.skip("tracefs needs root and the mount command")
+    # Tests run side by side, and there is one folder of instances.
+    lock = Path(tempfile.gettempdir(), "tracefast-tests-instances.lock")
     try:
-        with live.tracing_instance() as instance:
+        with lock.open("w") as file, live.tracing_instance() as instance:
+            fcntl.flock(file, fcntl.LOCK_EX)
             yield instance.parent
     except live.UnavailableError as reason:
         pytest.skip(str(reason))
