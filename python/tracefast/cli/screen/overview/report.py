@@ -90,7 +90,9 @@ def _most(top: int | None, usual: int) -> int | None:
 def _title(text: str, command: str, log: str, width: int) -> str:
     """Write the title of a part, and at the right the command that shows more."""
     more = f"tracefast {command} {log}"
-    more = cut_middle(more, max(width - len(text) - 2, len(command) + 24))
+    if len(text) + 2 + len(more) > width:
+        # Half a name would be of no use.
+        more = f"tracefast {command} LOG"
     return f"{text}{more:>{max(width - len(text), len(more) + 2)}}"
 
 
