@@ -121,10 +121,13 @@ def test_two_interrupts_end_the_recording_of_a_process(command, tmp_path, instan
                 assert process.poll() is None
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=120)
-        assert target.poll() is None
-        assert not traced(target.pid)
-        target.kill()
+            try:
+                process.communicate(timeout=120)
+                assert target.poll() is None
+                assert not traced(target.pid)
+            finally:
+                process.kill()
+                target.kill()
     # 2: strace was interrupted before it had anything to write.
     assert process.returncode in {0, 2, 130}
     assert (tmp_path / "both.parquet").exists() == (process.returncode == 0)

@@ -27,6 +27,8 @@ _PIPE: Final = 1 << 20
 _FEW: Final = 1 << 14
 _TOGETHER_S: Final = 0.003
 _PATIENCE_S: Final = 0.2
+# In so many seconds strace has let go of the processes to which it was attached.
+_LETS_GO_S: Final = 5
 # The exit code where a signal ended the recording, but not the command.
 STILL_RUNS: Final = 128 + signal.SIGINT
 
@@ -100,6 +102,7 @@ class StraceRun:
         self._say, self._stopped = say, stopped
         self._attached = bool(pids) and not stopped
         self._asked = self._late = self._code = 0
+        self._asked_at = 0.0
         self._begun = Event()
         self._cut = False
         self.gone = Event()
@@ -118,6 +121,10 @@ class StraceRun:
         process = os.pidfd_open(self._pid)
         said = False
         while not select.select([process], [], [], _PATIENCE_S)[0]:
+            if self._attached and self._asked and time.monotonic() - self._asked_at > _LETS_GO_S:
+                # It waits for a process in vfork(2) to stop, which cannot do so before its child
+                # goes on: and strace has stopped that.
+                self._kill()
             if said or self._attached or not self._begun.is_set():
                 continue
             if not self._programs():
@@ -159,17 +166,23 @@ class StraceRun:
                 raise KeyboardInterrupt
             return
         self._asked += 1
+        self._asked_at = time.monotonic()
         targets = [self._pid] if self._attached else self._programs()
         insists = self._asked > 1 and number not in {signal.SIGINT, signal.SIGQUIT}
         if not targets or insists:
-            # strace itself takes no signal while it runs a command. Without it, what it traced
-            # goes on: ptrace(2), "Death under ptrace".
-            targets, number, sent = [self._pid], signal.SIGKILL, False
-            self._cut = True
+            # strace itself takes no signal while it runs a command.
+            self._kill()
+            return
         if not sent:
             for pid in targets:
                 with suppress(ProcessLookupError):
                     os.kill(pid, number)
+
+    def _kill(self) -> None:
+        """End strace. What it traced goes on: ptrace(2), "Death under ptrace"."""
+        self._cut = True
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
 
     def parse(
         self, output: str, *, name: str, clobber: bool, progress: _core.Progress
