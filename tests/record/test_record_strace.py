@@ -13,6 +13,7 @@ import pytest
 
 import tracefast as tf
 from support.interrupts import allowed
+from tracefast import _core
 from tracefast.recording import child
 from tracefast.recording.strace import StraceRun
 
@@ -177,32 +178,30 @@ def test_what_forbids_to_trace_is_said(run, tmp_path, monkeypatch):
     assert error.hint == f"run it as root, or allow it: echo 0 | sudo tee {scope}"
 
 
-def test_a_strace_that_does_not_let_go_is_ended(command, tmp_path):
+def test_a_strace_that_does_not_let_go_is_ended(tmp_path, monkeypatch):
     """As that of a process in vfork(2), which cannot be stopped: what was read is kept."""
-    fake = tmp_path / "bin" / "strace"
+    fake, written = tmp_path / "bin" / "strace", tmp_path / "written"
     fake.parent.mkdir()
     fake.write_text(
-        """#!/bin/sh
+        f"""#!/bin/sh
         [ "$1" = -V ] && echo 'strace -- version 6.1' && exit
         trap '' INT
         while [ "$1" != -o ]; do shift; done
         echo '7 1.000000 getpid() = 7 <0.000010>' > "$2"
-        echo written
-        exec sleep 60 >&2
+        > {written}
+        exec sleep 60
         """
     )
     fake.chmod(0o755)
-    with subprocess.Popen(
-        [command, "record", "-q", "-o", "app.parquet", "-p", str(os.getpid())],
-        cwd=tmp_path,
-        env=os.environ | {"PATH": f"{fake.parent}:{os.environ['PATH']}"},
-        stdout=subprocess.PIPE,
-        preexec_fn=allowed,  # noqa: PLW1509
-    ) as process:
-        assert process.stdout.readline() == b"written\n"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
-    assert tf.scan(tmp_path / "app.parquet").collect()["name"].to_list() == ["getpid"]
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    run = StraceRun((), [os.getpid()])
+    while not written.exists():
+        time.sleep(0.01)
+    run.receive(signal.SIGINT, sent=False)
+    output = tmp_path / "app.parquet"
+    run.parse(str(output), name="app", clobber=True, progress=_core.Progress())
+    assert run.gone.is_set()
+    assert tf.scan(output).collect()["name"].to_list() == ["getpid"]
 
 
 def test_on_a_full_disk_the_command_goes_on(run, full_disk):

@@ -213,7 +213,7 @@ class StraceRun:
         finally:
             os.close(self._read)
             self.gone.wait()
-        if self._cut:
+        if self._cut and not self._attached:
             return report, _code_in(output)
         return report, self._code
 
