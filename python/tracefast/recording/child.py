@@ -131,34 +131,52 @@ def exit_code(status: int) -> int:
 
 
 @contextmanager
-def signals_held() -> Iterator[None]:
-    """Hold signals that ask to end until `signals_to` takes them, or to the end.
+def signals_held() -> Iterator[list[int]]:
+    """Hold signals that ask to end until `signals_to` takes them, or to the end; give those held.
 
-    The program may run, and somebody ask it to end, before there is a function for them.
+    The program may run, and somebody ask it to end, before there is a function for them. To block
+    them would not do: the kernel gives them to any other thread that waits for them, signal(7).
     """
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    held: list[int] = []
+    with _handled(lambda number, _frame: held.append(number)):
+        yield held
+    for number in held:
+        os.kill(os.getpid(), number)
 
 
 @contextmanager
-def signals_to(receive: Callable[[signal.Signals, bool], None]) -> Iterator[None]:
+def signals_to(receive: Callable[[signal.Signals, bool], None], held: list[int]) -> Iterator[None]:
     """Pass signals that ask to end to a function, if this is the thread that gets them.
 
     The function also gets whether the program has got the signal from the terminal already.
+
+    Parameters
+    ----------
+    receive
+        The function.
+    held
+        Signals that have come before, which it gets first.
     """
-    if current_thread() is not main_thread():
-        yield
-        return
 
     def handle(number: int, _frame: FrameType | None) -> None:
         receive(signal.Signals(number), number in _OF_TERMINAL and _in_foreground())
 
+    with _handled(handle):
+        while held:
+            handle(held.pop(0), None)
+        yield
+
+
+@contextmanager
+def _handled(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Give signals that ask to end to a function, in the thread that Python gives them to."""
+    if current_thread() is not main_thread():
+        yield
+        return
     # What is ignored stays so, as below `nohup`.
     taken = [one for one in _PASSED_ON if signal.getsignal(one) is not signal.SIG_IGN]
     before = {one: signal.signal(one, handle) for one in taken}
+    # The command line has blocked some, and waits for them in another thread.
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, taken)
     try:
         yield

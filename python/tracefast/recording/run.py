@@ -125,14 +125,14 @@ def record(
         raise ValueError(f"{target}: joined events are Parquet; name it FILE.parquet")
     counters = _core.Progress() if progress is None else progress
     run: KernelRun | BothRun | StraceRun
-    with child.signals_held():
+    with child.signals_held() as held:
         if kernel:
             run = KernelRun(command, pids, keep_log=log, say=say)
         elif both:
             run = BothRun(command, pids, keep_log=log, say=say)
         else:
             run = StraceRun(command, pids, only=only, keep_log=log, say=say)
-        with child.signals_to(run.receive):
+        with child.signals_to(run.receive, held):
             report, code = run.parse(
                 target, name=Path(target).stem, clobber=clobber, progress=counters
             )
