@@ -70,7 +70,7 @@ class TracePipes:
         return b"".join(merged)
 
     def _lines(self, which: int) -> bytes:
-        """Read whole lines; empty where there are none now."""
+        """Read the whole lines that have come; no bytes if none have."""
         with suppress(BlockingIOError):
             while text := os.read(self.descriptors[which], _CHUNK):
                 whole, line_feed, rest = (self._rest[which] + text).rpartition(b"\n")

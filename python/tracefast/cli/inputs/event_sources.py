@@ -243,7 +243,7 @@ class _Kept:
             self._recent.clear()
 
     def table(self) -> pl.DataFrame | None:
-        """Give all results as one, in order; None if there is none."""
+        """Join all results in order; return None if no log gave any."""
         tables = [*map(pl.read_ipc_stream, self._packed), *self._recent]
         if not tables:
             return None

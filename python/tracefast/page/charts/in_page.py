@@ -33,7 +33,7 @@ def in_page(
     height
         Its height in pixels; None to leave it as it is.
     span_s
-        The length of the axis of time; None where there is none.
+        How many seconds the time axis spans; None without times.
     attribute
         `BRUSH`: a part of the time can be chosen with the pointer. `FOLLOW`: the chart shows only
         the part that was chosen.

@@ -31,7 +31,7 @@ def _pattern(end: End) -> Hashable:
     if end.kind == "shm":
         return end.log, end.kind, program(name)
     if end.kind == "socket" and ":" in name:
-        # Ports are given anew each time.
+        # Each run gets other ports from the system.
         return end.log, end.kind, name.rpartition(":")[0]
     return end.log, end.kind, None if end.kind == "pipe" else end.name
 

@@ -28,7 +28,7 @@ impl Workers {
         row: usize,
         found: TaskRow,
     ) {
-        // The path of a mark does not exist, so calls that succeed are none.
+        // The path of a mark does not exist, so a call that succeeds is not a mark.
         if found.kind == RowKind::Call && tasks.ret.get(row).is_some_and(|ret| ret >= 0) {
             return;
         }
