@@ -29,6 +29,8 @@ def main() -> None:
         log = HERE / f"{mode}.strace"
         run(mode, ["strace", "-f", "-ttt", "-T", "-o", str(log)])
         text = log.read_text().replace(str(HERE), "/srv/forks").replace(sys.prefix, "/usr")
+        # The interpreter that the virtual environment is made from may live in a home.
+        text = text.replace(str(Path.home() / ".pyenv"), "/opt/python3")
         log.write_text(text)
         subprocess.run(["zstd", "-q", "-19", "--rm", "-f", str(log)], check=True)
 
