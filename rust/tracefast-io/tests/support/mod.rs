@@ -80,7 +80,7 @@ pub(crate) fn stock(batches: &[RecordBatch], rows: usize) -> Vec<u8> {
         .set_max_row_group_row_count(Some(rows))
         .set_data_page_row_count_limit(65_536)
         .set_statistics_enabled(EnabledStatistics::Page);
-    for name in ["ts", "dur_ns", "line", "offset", "offset2"] {
+    for name in ["ts", "dur_ns", "line", "offset", "offset2", "ofd"] {
         let path = ColumnPath::from(name);
         properties = properties
             .set_column_dictionary_enabled(path.clone(), false)

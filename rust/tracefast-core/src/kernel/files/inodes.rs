@@ -66,6 +66,9 @@ const LEFT: usize = 32;
 /// How many names that were renamed, removed or linked are remembered.
 const MOVED: usize = 1 << 16;
 
+/// Words of 64 bits in [`Inodes::moved_bits`], a power of two: 8 KiB.
+const MOVED_WORDS: usize = 1 << 10;
+
 /// A name that does not lead to its first file any more.
 #[derive(Debug, Clone, Copy)]
 struct Name {
@@ -89,6 +92,9 @@ pub(crate) struct Inodes {
     moved: HashMap<u64, Name>,
     /// The same names, the oldest first.
     order: VecDeque<u64>,
+    /// Bits of all names that have been in `moved`, by their hashes, or nothing. It is small and so
+    /// near the processor, and most names that are asked for are not in the map.
+    moved_bits: Vec<u64>,
     now: Moment,
     /// Files that changed and are closed now, and when they changed; the latest of many.
     pub left: VecDeque<Left>,
@@ -275,7 +281,8 @@ impl Inodes {
     /// The file that the name with this hash refers to now.
     #[inline]
     pub(crate) fn identity(&self, name: u64) -> u64 {
-        if self.moved.is_empty() {
+        let (word, bit) = moved_bit(name);
+        if self.moved_bits.get(word).is_none_or(|bits| bits & bit == 0) {
             return name;
         }
         self.moved.get(&name).map_or(name, |known| known.id)
@@ -295,6 +302,9 @@ impl Inodes {
     }
 
     fn lead_to(&mut self, name: u64, now: Name) {
+        self.moved_bits.resize(MOVED_WORDS, 0);
+        let (word, bit) = moved_bit(name);
+        self.moved_bits[word] |= bit;
         if self.moved.insert(name, now).is_none() {
             self.order.push_back(name);
             if self.order.len() > MOVED
@@ -337,6 +347,11 @@ impl Inodes {
 /// One bit of 64; identities are hashes, so any bits will do.
 fn bit(id: u64) -> u64 {
     1 << (id % 64)
+}
+
+/// The word and the bit of a name in [`Inodes::moved_bits`].
+fn moved_bit(name: u64) -> (usize, u64) {
+    ((name / 64) as usize % MOVED_WORDS, bit(name))
 }
 
 /// The identity of the next file under the same name.

@@ -191,7 +191,7 @@ fn encode_column(
 
 /// Columns whose values mostly differ from row to row by little.
 fn grows(index: usize) -> bool {
-    [Column::Ts, Column::DurNs, Column::Line, Column::Offset, Column::Offset2]
+    [Column::Ts, Column::DurNs, Column::Line, Column::Offset, Column::Offset2, Column::Ofd]
         .iter()
         .any(|&column| column as usize == index)
 }
