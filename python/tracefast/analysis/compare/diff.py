@@ -1,5 +1,6 @@
 """What differs between runs: which files, calls, processes, and by how much."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
@@ -9,8 +10,8 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
 from tracefast._polars.map_rows import map_rows
-from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, holm, p_value
-from tracefast.analysis.compare.tables import COUNT, TABLES, unit_of
+from tracefast.analysis.compare.significance import LEVEL, Comparable, corrected
+from tracefast.analysis.compare.tables import COUNT, RUN, SUMMED, TABLES, TOTALS, WALL, unit_of
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
 from tracefast.columns.compare.diff import TABLES as NAMES
@@ -69,17 +70,18 @@ def diff(
         change first. What is the same is left out, and so is what a log cannot say.
 
         `table` : String
-            The table that the difference is in: ``files``, ``syscalls``, ``forks``, ``processes``,
-            ``waits``, ``errors``, ``insights``.
+            The table that the difference is in: ``totals``, ``files``, ``syscalls``, ``forks``,
+            ``processes``, ``waits``, ``errors``, ``insights``.
         `key` : String
             What the row is about: the path of a file, the name of a call, the program of a process;
-            of ``forks`` the parent's program, the kind and the program of the child; of ``waits``
-            the program, the call, and what it waited on; of ``errors`` the error, the call, the
-            pattern of the path and the program; of ``insights`` the code and what it is about. A
-            name that not every run has is written as the pattern of those that are like it.
+            of ``totals`` the table that is summed up, or ``run`` for the log itself; of ``forks``
+            the parent's program, the kind and the program of the child; of ``waits`` the program,
+            the call, and what it waited on; of ``errors`` the error, the call, the pattern of the
+            path and the program; of ``insights`` the code and what it is about. A name that not
+            every run has is written as the pattern of those that are like it.
         `measure` : String
             The column of that table that is compared, summed up; ``count`` is the number of its
-            rows.
+            rows, ``wall_ns`` the time from the first event to the end of the last call.
         `unit` : String
             ``ns``, ``bytes``, or null for numbers of things.
         `before`, `after` : Float64
@@ -99,8 +101,10 @@ def diff(
             alone would give such a difference in this row. Null with fewer than four runs on a
             side.
         `sure` : Boolean
-            Whether `p` is at most 0.05 after Holm's correction for the number of rows compared;
-            null with fewer than four runs on a side, as nobody can tell then.
+            Whether `p` is at most 0.05 after Holm's correction for the number of comparisons; null
+            with fewer than four runs on a side, as nobody can tell then. Times and what is counted
+            are corrected apart, and the totals apart from the other tables; rows that put the runs
+            into the same order are one comparison.
 
     Raises
     ------
@@ -126,7 +130,7 @@ def diff(
     values = pl.concat([values_of(events, side, chosen) for side, events in sides], parallel=False)
     return map_rows(
         values,
-        lambda rows: compare(rows, match=match, normalise=normalise).changes,
+        lambda rows: compare(rows, chosen, match=match, normalise=normalise).changes,
         dict(SCHEMA),
     )
 
@@ -143,22 +147,29 @@ def values_of(events: Events, side: str, tables: tuple[Table, ...]) -> pl.LazyFr
     tables
         The tables to compare.
     """
+    made = dict.fromkeys([*tables, *(SUMMED if TOTALS in tables else ())])
     # One after the other: each may take the memory of a whole table.
-    return pl.concat(list(_parts(events, side, tables)), parallel=False)
+    parts = _parts(events, side, [name for name in made if name != TOTALS])
+    return pl.concat(list(parts), parallel=False)
 
 
-def _parts(events: Events, side: str, tables: tuple[Table, ...]) -> Iterator[pl.LazyFrame]:
-    """Give the runs, then the values of each table, all with the columns of `_VALUES`."""
-    rows = rows_of(events, ["source"], "tracefast.diff")
+def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFrame]:
+    """Give the runs with their times, then the values of each table, with columns of `_VALUES`."""
+    rows = rows_of(events, ["source", "ts", "dur_ns"], "tracefast.diff")
     here = pl.lit(side).alias("side")
     source = pl.col("source").cast(pl.String)
+    start = pl.col("ts").cast(pl.Int64)
+    end = start + pl.col("dur_ns").fill_null(0)
+    # Without any duration, nobody knows when the last call ended.
+    span = pl.when(pl.col("dur_ns").count() > 0).then(end.max() - start.min())
     yield (
-        rows.select(here, source)
-        .unique()
+        rows.group_by(source)
+        .agg(span.cast(pl.Float64).alias("value"))
         .select(
-            "side",
+            here,
             "source",
-            *(pl.lit(None).cast(_VALUES[name]).alias(name) for name in list(_VALUES)[2:]),
+            *(pl.lit(None).cast(_VALUES[name]).alias(name) for name in list(_VALUES)[2:-1]),
+            "value",
         )
     )
     for name in tables:
@@ -167,20 +178,19 @@ def _parts(events: Events, side: str, tables: tuple[Table, ...]) -> Iterator[pl.
         table = compared.make(rows)
         if COUNT not in table.collect_schema():
             table = table.with_columns(pl.lit(1).alias(COUNT))
-        sums = [
-            pl.when(pl.col(measure).count() > 0)
-            .then(pl.col(measure).sum().cast(pl.Float64))
-            .alias(measure)
-            for measure in measures
-        ]
         parts = pl.concat_list(pl.col(keys).cast(pl.String)).alias("parts")
         yield (
             table.group_by("source", *keys)
-            .agg(sums)
+            .agg(_sum(pl.col(measure)).alias(measure) for measure in measures)
             .select(here, source, pl.lit(name).alias("table"), parts, *measures)
             .unpivot(measures, index=list(_VALUES)[:4], variable_name="measure")
             .select(list(_VALUES))
         )
+
+
+def _sum(values: pl.Expr) -> pl.Expr:
+    """Sum up; null where no value is known."""
+    return pl.when(values.count() > 0).then(values.sum().cast(pl.Float64))
 
 
 class Comparison(NamedTuple):
@@ -188,39 +198,48 @@ class Comparison(NamedTuple):
 
     changes: pl.DataFrame
     """The rows that differ: `SCHEMA`."""
-    tests: int
-    """How many rows were tested: `sure` is corrected for them."""
+    tests: tuple[int, ...]
+    """How many comparisons were made in each family: `sure` is corrected for them."""
     untimed: str | None
     """The side whose logs have no durations, where those of the other have some."""
 
 
-def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comparison:
+def compare(
+    values: pl.DataFrame, tables: tuple[Table, ...], *, match: str | None, normalise: bool
+) -> Comparison:
     """Compare the values of runs.
 
     Parameters
     ----------
     values
         The runs of both sides, and of each run the values of its tables.
+    tables
+        The tables to compare: those of the values, and the totals.
     match
         Compare only keys that match.
     normalise
         Write names that not every run has as patterns.
     """
-    runs = values.filter(pl.col("table").is_null()).select("side", "source")
+    runs = values.filter(pl.col("table").is_null()).select("side", "source", "value")
     values = values.filter(pl.col("table").is_not_null())
-    keyed = _with_keys(values, runs.height if normalise else None)
+    of_tables = values.filter(pl.col("table").is_in(tables))
+    keyed = _with_keys(of_tables, runs.height if normalise else None)
+    if TOTALS in tables:
+        keyed = pl.concat([keyed, _totals(values, runs).select(keyed.columns)])
+    unknown = _unknown(keyed)
     if match is not None:
         keys = keyed["key"].unique()
         kept = [key for key in keys if fnmatchcase(key, match) or fnmatchcase(_last(key), match)]
         keyed = keyed.filter(pl.col("key").is_in(kept))
-    known_runs = _known_runs(values, runs)
-    rows = _paired(keyed, known_runs)
-    rows, tests = _with_p(rows)
+    rows = _paired(keyed, runs.select("side", "source"), unknown)
     units = {measure: unit_of(measure) for measure in rows["measure"].unique()}
+    rows = rows.with_columns(
+        unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
+    )
+    rows, tests = _with_p(rows)
     changed = rows.filter(pl.col("before") != pl.col("after")).with_columns(
         change=pl.col("after") - pl.col("before"),
         ratio=pl.when(pl.col("before") != 0).then(pl.col("after") / pl.col("before")),
-        unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
     )
     rank = pl.col("unit").replace_strict(
         {unit: at for at, unit in enumerate(UNITS) if unit is not None}, default=len(UNITS)
@@ -231,8 +250,24 @@ def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comp
     return Comparison(
         changed.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()),
         tests,
-        _untimed(known_runs),
+        _untimed(keyed, unknown, runs),
     )
+
+
+def _totals(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """Sum up the tables of each run, whatever the keys; and give the time of the run."""
+    wanted = pl.DataFrame(
+        [(table, measure) for table, measures in SUMMED.items() for measure in measures],
+        schema=["table", "measure"],
+        orient="row",
+    )
+    sums = (
+        values.join(wanted, on=["table", "measure"], how="semi")
+        .group_by("side", "source", "measure", key="table")
+        .agg(_sum(pl.col("value")).alias("value"))
+    )
+    times = runs.with_columns(key=pl.lit(RUN), measure=pl.lit(WALL))
+    return pl.concat([sums, times.select(sums.columns)]).with_columns(table=pl.lit(TOTALS))
 
 
 def _last(key: str) -> str:
@@ -262,101 +297,92 @@ def _with_keys(values: pl.DataFrame, runs: int | None) -> pl.DataFrame:
                 part = part.replace(patterns(varying.sort()))
             parts.append(part)
         tables.append(rows.with_columns(pl.concat_str(parts, separator=" ").alias("key")))
-    if not tables:
-        return values.with_columns(key=pl.lit(None, dtype=pl.String))
+    keyed = pl.concat(tables) if tables else values.with_columns(key=pl.lit(None, pl.String))
+    return keyed.group_by("side", "source", *_ROW).agg(_sum(pl.col("value")).alias("value"))
+
+
+def _unknown(keyed: pl.DataFrame) -> pl.DataFrame:
+    """Name the runs that cannot say a measure. Those without any row can, it is 0."""
     return (
-        pl.concat(tables)
-        .group_by("side", "source", *_ROW)
-        .agg(pl.when(pl.col("value").count() > 0).then(pl.col("value").sum()).alias("value"))
-    )
-
-
-def _known_runs(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """Count on each side the runs that could say a measure: those without any row can, it is 0."""
-    unknown = (
-        values.group_by("side", "source", "table", "measure")
+        keyed.group_by("side", "source", "table", "measure")
         .agg(pl.col("value").count() == 0)
         .filter("value")
-        .group_by("side", "table", "measure")
-        .agg(pl.len().alias("unknown"))
-    )
-    return (
-        values.select("table", "measure")
-        .unique()
-        .join(runs.group_by("side").len(), how="cross")
-        .join(unknown, on=["side", "table", "measure"], how="left")
-        .select("side", "table", "measure", known=pl.col("len") - pl.col("unknown").fill_null(0))
+        .select("side", "source", "table", "measure", unknown=pl.lit(value=True))
     )
 
 
-def _untimed(known_runs: pl.DataFrame) -> str | None:
+def _untimed(keyed: pl.DataFrame, unknown: pl.DataFrame, runs: pl.DataFrame) -> str | None:
     """Say which side alone has no durations, so that times are not compared."""
-    times = known_runs.filter(pl.col("measure").is_in(_DURATIONS))
-    known = {
-        side: set(rows.filter(pl.col("known") > 0).select("table", "measure").iter_rows())
-        for (side,), rows in times.partition_by("side", as_dict=True).items()
-    }
-    before, after = (known.get(side, set()) for side in SIDES)
+    times = keyed.filter(pl.col("measure").is_in(_DURATIONS)).select("table", "measure").unique()
+    known = (
+        times.join(runs.select("side", "source"), how="cross")
+        .join(unknown, on=["side", "source", "table", "measure"], how="anti")
+        .select("side", "table", "measure")
+        .unique()
+    )
+    before, after = (set(known.filter(side=side).drop("side").iter_rows()) for side in SIDES)
     return SIDES[0] if after - before else SIDES[1] if before - after else None
 
 
-def _paired(keyed: pl.DataFrame, known_runs: pl.DataFrame) -> pl.DataFrame:
-    """Put the values of both sides of a row into lists, with zeros for runs that do not have it."""
-    has = keyed.group_by("side", "table", "key").agg().with_columns(has=True)
+def _paired(keyed: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame) -> pl.DataFrame:
+    """Put the values of both sides of a row into lists, one of each run, null if it cannot say."""
     rows = keyed.filter(pl.col("value") != 0).select(_ROW).unique()
-    for side in SIDES:
-        mine = keyed.filter(pl.col("side") == side)
-        lists = mine.group_by(_ROW).agg(
-            pl.col("value").drop_nulls().alias(f"{side}_values"),
-            pl.col("value").null_count().alias("nulls"),
-        )
-        on_side = known_runs.filter(pl.col("side") == side).drop("side")
-        rows = (
-            rows.join(lists, on=_ROW, how="left", nulls_equal=True)
-            .join(on_side, on=["table", "measure"], how="left")
-            .join(
-                has.filter(pl.col("side") == side).select("table", "key", pl.col("has")),
-                on=["table", "key"],
-                how="left",
-            )
-        )
-        values = pl.col(f"{side}_values").fill_null([])
-        # Signed: where a run cannot say what another can, this is below zero.
-        known, given = pl.col("known").cast(pl.Int64), values.list.len().cast(pl.Int64)
-        zeros = known.fill_null(0) - given - pl.col("nulls").cast(pl.Int64).fill_null(0)
-        padding = pl.lit(0.0).repeat_by(zeros.clip(0))
-        rows = rows.with_columns(
-            values.list.concat(padding).alias(f"{side}_values"),
-            pl.col("has").fill_null(value=False).alias(f"in_{side}"),
-        ).drop("nulls", "known", "has")
-    for side in SIDES:
-        values = pl.col(f"{side}_values")
-        spread = values.list.max() - values.list.min()
-        rows = rows.with_columns(
-            values.list.median().alias(side),
-            values.list.len().alias(f"{side}_runs"),
-            pl.when(values.list.len() > 1).then(spread).alias(f"{side}_spread"),
-        )
+    of_run = ["side", "source", *_ROW]
+    there = keyed.select(*of_run, "value", there=pl.lit(value=True))
+    # A run that does not have the row has none of it.
+    value = pl.when(pl.col("unknown").is_null() & pl.col("there").is_null()).then(0.0)
+    values = (
+        rows.join(runs, how="cross")
+        .join(unknown, on=["side", "source", "table", "measure"], how="left")
+        .join(there, on=of_run, how="left", nulls_equal=True)
+        .with_columns(value.otherwise("value").alias("value"))
+        .sort("side", "source")
+    )
+    has = keyed.group_by("table", "key").agg(
+        pl.col("side").is_in([side]).any().alias(f"in_{side}") for side in SIDES
+    )
+    lists = values.group_by(_ROW).agg(
+        pl.col("value").filter(pl.col("side") == side).alias(f"{side}_values") for side in SIDES
+    )
     only = pl.when(~pl.col("in_after")).then(pl.lit("before"))
-    return rows.with_columns(only_in=only.when(~pl.col("in_before")).then(pl.lit("after")))
+    rows = lists.join(has, on=["table", "key"], how="left").with_columns(
+        only_in=only.when(~pl.col("in_before")).then(pl.lit("after"))
+    )
+    for side in SIDES:
+        known = pl.col(f"{side}_values").list.drop_nulls()
+        spread = known.list.max() - known.list.min()
+        rows = rows.with_columns(
+            known.list.median().alias(side),
+            known.list.len().alias(f"{side}_runs"),
+            pl.when(known.list.len() > 1).then(spread).alias(f"{side}_spread"),
+        )
+    return rows
 
 
-def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Test each row, and correct for the number of tests that could have found a difference."""
+def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, tuple[int, ...]]:
+    """Test each row, and correct for the comparisons of its family that could find something.
+
+    Times vary from run to run, and are many: what is counted, often the same in all runs of a
+    program, is corrected apart from them. So are the totals, which are few.
+    """
+    families: dict[tuple[bool, bool], list[tuple[int, Comparable]]] = defaultdict(list)
     found: list[float | None] = [None] * rows.height
     sure: list[bool | None] = [None] * rows.height
-    tested = []
-    values = rows.select("before_values", "after_values").iter_rows()
-    for at, (before, after) in enumerate(values):
-        if min(len(before), len(after)) < MIN_RUNS:
+    columns = rows.select("table", "unit", "before_values", "after_values").iter_rows()
+    for at, (table, unit, before, after) in enumerate(columns):
+        test = Comparable.of(before, after)
+        if test is None:
             continue
-        p, least = p_value(before, after)
-        found[at], sure[at] = p, False
+        found[at], sure[at] = test.p, False
         # If all runs but one are the same, no test can find a difference: do not count it.
-        if least <= LEVEL:
-            tested.append((at, p))
-    corrected = holm([p for _, p in tested])
-    for (at, _), p in zip(tested, corrected, strict=True):
-        sure[at] = p <= LEVEL
-    columns = pl.Series("p", found, dtype=pl.Float64), pl.Series("sure", sure, dtype=pl.Boolean)
-    return rows.with_columns(*columns), len(tested)
+        if test.least <= LEVEL:
+            families[table == TOTALS, unit == "ns"].append((at, test))
+    for family in families.values():
+        for (at, _), p in zip(family, corrected([test for _, test in family]), strict=True):
+            sure[at] = p <= LEVEL
+    tests = tuple(len({test.order for _, test in family}) for family in families.values())
+    columns_of_p = (
+        pl.Series("p", found, dtype=pl.Float64),
+        pl.Series("sure", sure, dtype=pl.Boolean),
+    )
+    return rows.with_columns(*columns_of_p), tests
