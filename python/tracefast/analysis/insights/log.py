@@ -191,6 +191,8 @@ class Log:
     @cached_property
     def fork_advice(self) -> list[tuple[Case, Advice]]:
         """What the rules of advice say about its started processes."""
+        if self._own(self.tables.table("forks")).is_empty():
+            return []
         found = self.tables.forks
         return [
             (case, each)

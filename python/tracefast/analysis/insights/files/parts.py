@@ -123,6 +123,8 @@ def copy_by_hand(log: Log) -> Iterator[Finding]:
     own = log.data_files.filter(pl.col("path").is_not_null())
     reads = own.filter(pl.col("read_bytes") >= COPIED.value, pl.col("write_bytes") == 0)
     writes = own.filter(pl.col("write_bytes") >= COPIED.value, pl.col("read_bytes") == 0)
+    if reads.is_empty() or writes.is_empty():
+        return
     by_calls = {
         kind: log.calls.filter(pl.col("name").is_in(sorted(names)), pl.col("file").is_not_null())
         .group_by("file")
