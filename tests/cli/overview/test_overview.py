@@ -66,7 +66,12 @@ def test_a_large_log_is_not_parsed_again_for_each_rule(run, tmp_path):
     large.write_bytes(CROSSED.read_bytes() + blank * (1 + (32 << 20) // len(blank)))
     findings = json.loads(shown_by(run, large, "--format", "json"))["findings"]
     assert findings == [
-        {"code": "deadlock", "title": "2 tasks can never go on", "command": "waits"}
+        {
+            "code": "deadlock",
+            "title": "2 tasks can never go on",
+            "command": "waits",
+            "object": None,
+        }
     ]
 
 
