@@ -11,7 +11,16 @@ from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
 from tracefast._polars.map_rows import map_rows
 from tracefast.analysis.compare.significance import LEVEL, Comparable, corrected
-from tracefast.analysis.compare.tables import COUNT, RUN, SUMMED, TABLES, TOTALS, WALL, unit_of
+from tracefast.analysis.compare.tables import (
+    COUNT,
+    NO_NAME,
+    RUN,
+    SUMMED,
+    TABLES,
+    TOTALS,
+    WALL,
+    unit_of,
+)
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
 from tracefast.columns.compare.diff import TABLES as NAMES
@@ -21,7 +30,6 @@ SCHEMA: Final = declared_schema("diff")
 SIDES: Final = ("before", "after")
 # What changed most in time comes first, then in bytes, then in numbers.
 UNITS: Final = ("ns", "bytes", None)
-_NO_NAME: Final = "?"
 # Sums of durations of calls.
 _DURATIONS: Final = ("total_ns", "read_ns", "write_ns", "call_ns")
 _ROW: Final = ("table", "key", "measure")
@@ -290,7 +298,7 @@ def _with_keys(values: pl.DataFrame, runs: int | None) -> pl.DataFrame:
         compared = TABLES[name]
         parts = []
         for at, column in enumerate(compared.keys):
-            part = pl.col("parts").list.get(at).fill_null(_NO_NAME)
+            part = pl.col("parts").list.get(at).fill_null(NO_NAME)
             if runs is not None and column in compared.paths:
                 by_name = rows.select("side", "source", part.alias("name")).unique()
                 varying = by_name.group_by("name").len().filter(pl.col("len") < runs)["name"]

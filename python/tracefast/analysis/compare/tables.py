@@ -16,6 +16,8 @@ from tracefast.columns.compare.diff import Table
 
 # The number of rows, of tables that do not have such a column.
 COUNT: Final = "count"
+# The part of a key that the log does not name.
+NO_NAME: Final = "?"
 
 
 class Compared(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tracefast.analysis.compare.tables import COUNT, RUN, TOTALS, WALL
+from tracefast.analysis.compare.tables import COUNT, NO_NAME, RUN, TOTALS, WALL
 from tracefast.analysis.path_patterns import folder, suffix
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
@@ -22,6 +22,8 @@ _OPENS: Final = {"opens": ("open", "opens"), "opens_failed": ("failed open", "fa
 # Totals that are worth a word, and how many of them, and from what change on.
 _TOTALS: Final = 4
 _NOTICED: Final = 0.01
+# Fewer bytes are less than a page.
+_FEW_BYTES: Final = 4096
 
 
 def in_words(changes: pl.DataFrame) -> list[str]:
@@ -57,7 +59,8 @@ def _totals(changes: pl.DataFrame) -> Iterator[str]:
     totals = changes.filter(pl.col("table") == TOTALS).rows_by_key(["key", "measure"], named=True)
     for (key, measure), write in _IN_TOTAL.items():
         for row in totals.get((key, measure), []):
-            if abs(row["change"]) >= _NOTICED * max(row["before"], row["after"]):
+            least = _FEW_BYTES if row["unit"] == "bytes" else 0
+            if abs(row["change"]) >= max(_NOTICED * max(row["before"], row["after"]), least):
                 yield write(row["change"])
 
 
@@ -116,7 +119,13 @@ def _opened(changes: pl.DataFrame) -> Iterator[str]:
 
 def _bytes(changes: pl.DataFrame) -> Iterator[str]:
     for measure, verb, of in (("read_bytes", "read", "from"), ("write_bytes", "written", "to")):
-        of_both = changes.filter(pl.col("only_in").is_null(), table="files", measure=measure)
+        of_both = changes.filter(
+            pl.col("only_in").is_null(),
+            pl.col("key") != NO_NAME,
+            pl.col("change").abs() >= _FEW_BYTES,
+            table="files",
+            measure=measure,
+        )
         if (found := _largest(of_both, of)) is not None:
             change, where = found
             yield f"{_more_or_less(change, units.size)} {verb} {where}"
