@@ -172,9 +172,9 @@ def tracer_dominates(log: Log) -> Iterator[Finding]:
         return
     yield Finding(
         weight=weight,
-        evidence=f"the next call of a thread comes {duration(each)} after the one before, or later,"
-        f" for nine of ten; {plural(calls, 'call')} take {duration(time)} of"
-        f" {duration(log.wall_ns)} at that rate",
+        evidence=f"nine of ten calls start {duration(each)} or more after the one before of their"
+        f" thread; at that rate, {plural(calls, 'call')} take {duration(time)} of"
+        f" {duration(log.wall_ns)}",
         numbers={"calls": calls, "each_ns": each, "tracer_ns": time, "wall_ns": log.wall_ns},
         lines=log.steps.filter(pl.col("step_ns") <= each)["line"]
         .drop_nulls()
