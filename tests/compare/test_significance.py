@@ -4,7 +4,7 @@ import math
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracefast.analysis.compare.significance import (
@@ -80,7 +80,7 @@ TABLES = st.lists(
 
 
 @given(TABLES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_of_runs_of_one_program_few_ways_to_divide_them_give_anything_sure(table):
     """Whatever the rows: what is the same program, divided by chance, is mistaken at most so often.
 
