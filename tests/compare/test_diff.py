@@ -182,6 +182,11 @@ def test_a_run_that_cannot_say_a_measure_does_not_count(make_log):
     assert changes.select("measure", "before", "after", "before_runs", "after_runs").rows() == [
         ("total_ns", 150_000_000, 300_000_000, 2, 1)
     ]
+    # One that can, and has no such call, has none.
+    other = make_log("o", "1 1700000001.000000 getuid() = 1 <0.200000>")
+    changes = tf.diff(tf.scan([timed[0], other, untimed]), tf.scan(timed[2]), "syscalls").collect()
+    row = changes.filter(key="getpid", measure="total_ns").row(0, named=True)
+    assert (row["before"], row["before_runs"], row["before_spread"]) == (5e7, 2, 1e8)
 
 
 def test_unknown_tables_are_refused():

@@ -10,7 +10,7 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
 from tracefast._polars.map_rows import map_rows
-from tracefast.analysis.compare.significance import LEVEL, Comparable, corrected
+from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, Comparable, corrected
 from tracefast.analysis.compare.tables import (
     COUNT,
     NO_NAME,
@@ -239,12 +239,13 @@ def compare(
         keys = keyed["key"].unique()
         kept = [key for key in keys if fnmatchcase(key, match) or fnmatchcase(_last(key), match)]
         keyed = keyed.filter(pl.col("key").is_in(kept))
-    rows = _paired(keyed, runs.select("side", "source"), unknown)
+    numbered = runs.select("side", "source").sort("side", "source").with_row_index("run")
+    rows = _paired(keyed, numbered, unknown)
     units = {measure: unit_of(measure) for measure in rows["measure"].unique()}
     rows = rows.with_columns(
         unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
     )
-    rows, tests = _with_p(rows)
+    rows, tests = _with_p(rows, numbered, unknown)
     changed = rows.filter(pl.col("before") != pl.col("after")).with_columns(
         change=pl.col("after") - pl.col("before"),
         ratio=pl.when(pl.col("before") != 0).then(pl.col("after") / pl.col("before")),
@@ -333,41 +334,55 @@ def _untimed(keyed: pl.DataFrame, unknown: pl.DataFrame, runs: pl.DataFrame) -> 
 
 
 def _paired(keyed: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame) -> pl.DataFrame:
-    """Put the values of both sides of a row into lists, one of each run, null if it cannot say."""
+    """Put the values of both sides of a row into lists, and say which run has which.
+
+    Runs that do not have the row have 0 of it, and are not in the lists: there may be thousands.
+    """
     rows = keyed.filter(pl.col("value") != 0).select(_ROW).unique()
-    of_run = ["side", "source", *_ROW]
-    there = keyed.select(*of_run, "value", there=pl.lit(value=True))
-    # A run that does not have the row has none of it.
-    value = pl.when(pl.col("unknown").is_null() & pl.col("there").is_null()).then(0.0)
-    values = (
-        rows.join(runs, how="cross")
-        .join(unknown, on=["side", "source", "table", "measure"], how="left")
-        .join(there, on=of_run, how="left", nulls_equal=True)
-        .with_columns(value.otherwise("value").alias("value"))
-        .sort("side", "source")
-    )
-    has = keyed.group_by("table", "key").agg(
-        pl.col("side").is_in([side]).any().alias(f"in_{side}") for side in SIDES
-    )
-    lists = values.group_by(_ROW).agg(
-        pl.col("value").filter(pl.col("side") == side).alias(f"{side}_values") for side in SIDES
-    )
-    only = pl.when(~pl.col("in_after")).then(pl.lit("before"))
-    rows = lists.join(has, on=["table", "key"], how="left").with_columns(
-        only_in=only.when(~pl.col("in_before")).then(pl.lit("after"))
+    cells = (
+        keyed.join(unknown, on=["side", "source", "table", "measure"], how="anti")
+        .join(runs, on=["side", "source"])
+        .sort("run")
     )
     for side in SIDES:
-        known = pl.col(f"{side}_values").list.drop_nulls()
-        spread = known.list.max() - known.list.min()
-        rows = rows.with_columns(
-            known.list.median().alias(side),
-            known.list.len().alias(f"{side}_runs"),
-            pl.when(known.list.len() > 1).then(spread).alias(f"{side}_spread"),
+        lists = (
+            cells.filter(pl.col("side") == side)
+            .group_by(_ROW)
+            .agg(pl.col("run").alias(f"{side}_at"), pl.col("value").alias(f"{side}_given"))
         )
-    return rows
+        on_side = runs.filter(pl.col("side") == side).height
+        silent = unknown.filter(pl.col("side") == side).group_by("table", "measure").len("silent")
+        rows = rows.join(lists, on=_ROW, how="left", nulls_equal=True).join(
+            silent, on=["table", "measure"], how="left"
+        )
+        given = pl.col(f"{side}_given").fill_null([])
+        known = on_side - pl.col("silent").fill_null(0).cast(pl.Int64)
+        zeros = known - given.list.len().cast(pl.Int64)
+        rows = rows.with_columns(
+            given.list.drop_nulls()
+            .list.concat(pl.lit(0.0).repeat_by(zeros.clip(0)))
+            .alias(f"{side}_values"),
+        ).drop("silent")
+    for side in SIDES:
+        values = pl.col(f"{side}_values")
+        spread = values.list.max() - values.list.min()
+        rows = rows.with_columns(
+            values.list.median().alias(side),
+            values.list.len().alias(f"{side}_runs"),
+            pl.when(values.list.len() > 1).then(spread).alias(f"{side}_spread"),
+        ).drop(f"{side}_values")
+    has = keyed.group_by("table", "key").agg(
+        pl.col("side").is_in([side]).any().alias(f"has_{side}") for side in SIDES
+    )
+    only = pl.when(~pl.col("has_after")).then(pl.lit("before"))
+    return rows.join(has, on=["table", "key"], how="left").with_columns(
+        only_in=only.when(~pl.col("has_before")).then(pl.lit("after"))
+    )
 
 
-def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, tuple[int, ...]]:
+def _with_p(
+    rows: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[int, ...]]:
     """Test each row, and correct for the comparisons of its family that could find something.
 
     Times vary from run to run, and are many: what is counted, often the same in all runs of a
@@ -376,9 +391,8 @@ def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, tuple[int, ...]]:
     families: dict[tuple[bool, bool], list[tuple[int, Comparable]]] = defaultdict(list)
     found: list[float | None] = [None] * rows.height
     sure: list[bool | None] = [None] * rows.height
-    columns = rows.select("table", "unit", "before_values", "after_values").iter_rows()
-    for at, (table, unit, before, after) in enumerate(columns):
-        test = Comparable.of(before, after)
+    for at, (table, unit, *sides) in enumerate(_each_run(rows, runs, unknown)):
+        test = Comparable.of(*sides)
         if test is None:
             continue
         found[at], sure[at] = test.p, False
@@ -389,8 +403,25 @@ def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, tuple[int, ...]]:
         for (at, _), p in zip(family, corrected([test for _, test in family]), strict=True):
             sure[at] = p <= LEVEL
     tests = tuple(len({test.order for _, test in family}) for family in families.values())
-    columns_of_p = (
-        pl.Series("p", found, dtype=pl.Float64),
-        pl.Series("sure", sure, dtype=pl.Boolean),
-    )
-    return rows.with_columns(*columns_of_p), tests
+    columns = pl.Series("p", found, dtype=pl.Float64), pl.Series("sure", sure, dtype=pl.Boolean)
+    return rows.with_columns(*columns), tests
+
+
+def _each_run(
+    rows: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame
+) -> Iterator[tuple[str, str | None, list[float | None], list[float | None]]]:
+    """Give of each row its table, its unit, and the value in each run: None if it cannot say."""
+    numbers = [runs.filter(pl.col("side") == side)["run"].to_list() for side in SIDES]
+    if min(map(len, numbers)) < MIN_RUNS:
+        return
+    silent: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+    named = unknown.join(runs, on=["side", "source"]).select("table", "measure", "run")
+    for table, measure, run in named.iter_rows():
+        silent[table, measure][run] = None
+    lists = [f"{side}_{what}" for side in SIDES for what in ("at", "given")]
+    for table, measure, unit, *given in rows.select("table", "measure", "unit", *lists).iter_rows():
+        values: dict[int, float | None] = dict(silent[table, measure])
+        for at, known in zip(given[::2], given[1::2], strict=True):
+            values |= dict(zip(at or (), known or (), strict=True))
+        before, after = ([values.get(run, 0.0) for run in side] for side in numbers)
+        yield table, unit, before, after
