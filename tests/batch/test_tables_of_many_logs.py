@@ -68,6 +68,18 @@ def test_tables(run, folder, command, rows):
         assert [row for row in found if row.pop("source") == last] == list(map(json.loads, alone))
 
 
+@pytest.mark.parametrize("command", ["syscalls", "errors"])
+def test_small_logs_without_events_are_named(run, tmp_path, command):
+    for number in range(4):
+        (tmp_path / f"{number}.strace").write_text(LINES.format(number=number))
+    (tmp_path / "2.strace").write_text("strace: Process 7 attached\n")
+    ran = run(command, ".", "--format", "ndjson")
+    assert ran.returncode == 0
+    assert ran.stderr == "warning: 2.strace: no event was found\n"
+    sources = {json.loads(line)["source"] for line in ran.stdout.splitlines()}
+    assert sources == {f"{number}.strace" for number in (0, 1, 3)}
+
+
 def test_several_at_a_time_give_the_same_in_the_same_order(run, folder):
     found = rows_of(run, folder, "errors", "runs")
     assert rows_of(run, folder, "errors", "runs", "--jobs", 2) == found

@@ -5,7 +5,7 @@ import tomllib
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracefast as tf
@@ -164,6 +164,7 @@ def test_baselines_that_cannot_be_read_are_named():
 
 
 @given(st.dictionaries(st.sampled_from([*VALID, "value", "max", "where"]), st.text() | st.floats()))
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_no_rule_does_harm(change):
     try:
         tf.check([VALID | change], tf.scan(OLD))

@@ -1,6 +1,7 @@
 """What differs between runs: recorded builds, and what holds of any two logs."""
 
-from itertools import product
+from collections import Counter
+from itertools import combinations, product
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,9 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from support.paths import DATA
-from tracefast.analysis.compare.tables import TABLES
+from tracefast.analysis.compare.diff import compare, values_of
+from tracefast.analysis.compare.significance import LEVEL
+from tracefast.analysis.compare.tables import SUMMED, TABLES, TOTALS
 from tracefast.columns.compare.diff import TABLES as NAMES
 
 BUILDS = DATA / "builds"
@@ -59,6 +62,60 @@ def test_nothing_is_sure_between_runs_of_the_same_program():
     changes = tf.diff(runs("old"), runs("again")).collect()
     assert changes.height > 0
     assert not changes["sure"].any()
+
+
+def test_of_recorded_runs_few_ways_to_divide_them_give_anything_sure():
+    events = tf.scan(
+        [BUILDS / f"{a}-{n}.strace.zst" for a in ("old", "again") for n in range(1, 5)]
+    )
+    values = values_of(events, "before", NAMES).collect()
+    sources = values["source"].unique().sort().to_list()
+    ways = [way for way in combinations(sources, 4) if sources[0] in way]
+    mistaken = Counter()
+    for way in ways:
+        side = (
+            pl.when(pl.col("source").is_in(way)).then(pl.lit("before")).otherwise(pl.lit("after"))
+        )
+        changes = compare(values.with_columns(side=side), NAMES, match=None, normalise=True).changes
+        sure = changes.filter("sure")
+        mistaken.update(set(zip(sure["table"] == "totals", sure["unit"] == "ns", strict=True)))
+    assert all(count <= LEVEL * len(ways) for count in mistaken.values())
+
+
+def test_totals_are_those_of_the_tables(one_to_one):
+    for side, name in (("before", "old"), ("after", "new")):
+        events = runs(name, [1])
+        files, calls = tf.files(events).collect(), tf.syscalls(events).collect()
+        end = pl.col("ts").cast(pl.Int64) + pl.col("dur_ns").fill_null(0)
+        span = events.select(end.max() - pl.col("ts").cast(pl.Int64).min()).collect().item()
+        known = {
+            ("run", "wall_ns"): span,
+            ("files", "opens_failed"): files["opens_failed"].sum(),
+            ("syscalls", "calls"): calls["calls"].sum(),
+            ("syscalls", "errors"): calls["errors"].sum(),
+            ("syscalls", "total_ns"): calls["total_ns"].sum(),
+            ("syscalls", "wait_ns"): calls["wait_ns"].sum(),
+        }
+        totals = one_to_one.filter(table="totals")
+        found = {(row["key"], row["measure"]): row[side] for row in totals.rows(named=True)}
+        assert found == known
+
+
+def test_totals_alone_are_those_beside_all_tables(one_to_one):
+    alone = tf.diff(runs("old", [1]), runs("new", [1]), "totals").collect()
+    assert_frame_equal(alone, one_to_one.filter(table="totals"))
+
+
+def test_four_runs_a_side_are_sure_of_what_is_the_same_in_all_of_them():
+    changes = tf.diff(runs("old"), runs("new")).collect()
+    sure = changes.filter("sure")
+    assert rows(sure, table="totals", measure="opens_failed") == [("files", 41, 28, None)]
+    assert rows(sure, table="files", measure="opens_failed") == [
+        ("/srv/build/legacy/part*.h", 12, 0, "before"),
+        ("/srv/build/legacy/stdc-predef.h", 1, 0, "before"),
+    ]
+    # Times vary, and many are compared.
+    assert "ns" not in sure["unit"]
 
 
 def test_one_question_is_sure_with_four_runs_a_side():
@@ -114,6 +171,22 @@ def test_what_a_log_cannot_say_is_no_change(make_log):
     untimed = make_log("b", "1 1700000001.000000 getpid() = 1")
     changes = tf.diff(tf.scan(timed), tf.scan(untimed), "syscalls").collect()
     assert changes.height == 0
+
+
+def test_a_run_that_cannot_say_a_measure_does_not_count(make_log):
+    timed = [
+        make_log(f"t{at}", f"1 1700000001.000000 getpid() = 1 <0.{at}00000>") for at in range(1, 4)
+    ]
+    untimed = make_log("u", "1 1700000001.000000 getpid() = 1")
+    changes = tf.diff(tf.scan([*timed[:2], untimed]), tf.scan(timed[2]), "syscalls").collect()
+    assert changes.select("measure", "before", "after", "before_runs", "after_runs").rows() == [
+        ("total_ns", 150_000_000, 300_000_000, 2, 1)
+    ]
+    # One that can, and has no such call, has none.
+    other = make_log("o", "1 1700000001.000000 getuid() = 1 <0.200000>")
+    changes = tf.diff(tf.scan([timed[0], other, untimed]), tf.scan(timed[2]), "syscalls").collect()
+    row = changes.filter(key="getpid", measure="total_ns").row(0, named=True)
+    assert (row["before"], row["before_runs"], row["before_spread"]) == (5e7, 2, 1e8)
 
 
 def test_unknown_tables_are_refused():
@@ -188,7 +261,9 @@ def test_sums_of_changes_are_those_of_the_logs(tmp_path):
 
 
 def test_every_table_that_can_be_named_is_compared():
-    assert tuple(TABLES) == NAMES
+    assert (TOTALS, *TABLES) == NAMES
+    assert set(SUMMED) <= set(TABLES)
+    assert all(set(SUMMED[name]) <= set(TABLES[name].measures) for name in SUMMED)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ import math
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracefast.analysis.compare.significance import (
     LEVEL,
+    Comparable,
     _normal,
+    corrected,
     holm,
     p_value,
     runs_needed,
@@ -69,8 +71,48 @@ def test_the_approximation_for_many_runs_is_near():
 
 
 def test_the_correction_keeps_order_and_is_at_most_one():
-    corrected = holm([0.5, 0.001, 0.02, 0.9])
-    assert corrected == pytest.approx([1, 0.004, 0.06, 1])
+    assert holm([0.5, 0.001, 0.02, 0.9]) == pytest.approx([1, 0.004, 0.06, 1])
+
+
+TABLES = st.lists(
+    st.lists(st.one_of(st.integers(0, 3), st.floats(0, 1)), min_size=9, max_size=9), max_size=6
+)
+
+
+@given(TABLES)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_of_runs_of_one_program_few_ways_to_divide_them_give_anything_sure(table):
+    """Whatever the rows: what is the same program, divided by chance, is mistaken at most so often.
+
+    Rows that depend on each other are among these tables, as are those with ties.
+    """
+    ways = list(combinations(range(9), 4))
+    mistaken = 0
+    for chosen in ways:
+        rest = [at for at in range(9) if at not in chosen]
+        tests = [
+            test
+            for row in table
+            if (test := Comparable.of([row[at] for at in chosen], [row[at] for at in rest]))
+            and test.least <= LEVEL
+        ]
+        mistaken += any(p <= LEVEL for p in corrected(tests))
+    assert mistaken <= LEVEL * len(ways)
+
+
+def test_rows_that_order_the_runs_alike_are_one_comparison():
+    rows = [
+        ([12] * 4, [0] * 4),
+        ([3, 3, 3, 3], [4, 4, 4, 4]),
+        ([1, 2, 3, 4], [5, 6, 7, 8]),
+        ([8.5, 7, 6, 5], [4, 3, 2, 1]),
+    ]
+    tests = [Comparable.of(*row) for row in rows]
+    assert len({test.order for test in tests}) == 2
+    assert corrected(tests) == pytest.approx([4 / 70] * 4)
+    # A run that is not known makes it another one.
+    some = Comparable.of([12, 12, 12, 12, None], [0, 0, 0, 0])
+    assert some.order != Comparable.of([12, 12, 12, 12], [0, 0, 0, 0, None]).order
 
 
 @given(st.integers(1, 10_000))

@@ -82,9 +82,28 @@ def test_bytes_and_processes():
     ]
 
 
+def test_the_whole_run_comes_first():
+    made = changes(
+        ("totals", "run", "wall_ns", 1000 * MS, 600 * MS),
+        ("totals", "files", "opens_failed", 14, 2),
+        ("totals", "files", "read_bytes", 0, 3 << 20),
+        ("totals", "processes", "count", 3, 2),
+        ("totals", "files", "opens", 1, 2),
+        # Less than a hundredth.
+        ("totals", "syscalls", "calls", 100_000, 99_999),
+        ("files", "/a", "opens_failed", 12, 0),
+    )
+    assert in_words(made) == [
+        "in total: 400 ms less run time, 12 fewer failed opens, 1 fewer process, 3.0 MiB more read",
+        "after: 12 fewer failed opens of /a",
+    ]
+    assert largest(made, 3)["table"].to_list() == ["files"]
+    assert largest(made.filter(table="totals"), 2).height == 2
+
+
 def test_names_cannot_move_the_cursor():
     made = changes(("files", "/a\x1b[2J", "opens", 1, 0))
-    text = render(Report(made, (1, 1), 0), width=80, top=10)
+    text = render(Report(made, (1, 1), ()), width=80, top=10)
     assert "\x1b" not in text
     assert r"/a\33[2J" in text
 
@@ -105,8 +124,8 @@ def test_the_largest_changes_of_each_unit_have_room():
 
 def test_how_sure_it_is_depends_on_the_runs():
     unsure = changes(("files", "/a", "opens", 1, 0)).with_columns(sure=False, p=pl.lit(0.0286))
-    assert how_sure(Report(unsure, (3, 9), 0)).startswith("3 and 9 runs cannot tell")
-    text = how_sure(Report(unsure, (4, 4), 20))
-    assert text.startswith("4 and 4 runs, 20 comparisons: no difference is sure; with so many")
+    assert how_sure(Report(unsure, (3, 9), ())).startswith("3 and 9 runs cannot tell")
+    text = how_sure(Report(unsure, (4, 4), (20, 3)))
+    assert text.startswith("4 and 4 runs, 23 comparisons: no difference is sure; with so many")
     assert "6 runs on each side" in text
-    assert how_sure(Report(unsure, (8, 8), 20)).endswith("no difference is sure")
+    assert how_sure(Report(unsure, (8, 8), (20, 3))).endswith("no difference is sure")

@@ -50,17 +50,41 @@ def test_several_runs_of_a_side(run, tmp_path, name):
     assert "4 and 4 runs, 1 comparison: 1 difference is sure" in ran.stdout
 
 
-def test_what_may_be_but_is_not_sure_is_said_to_be_so(run):
+def test_what_is_sure_is_said_first(run):
     out = run("diff", side("old"), side("new")).stdout
+    first, second, third, _, _, row, *_ = out.splitlines()
+    assert row.startswith("processes  calls")
+    assert first == "in total: 13 fewer failed opens, 14 fewer calls, 13 fewer failed calls"
+    assert second == "after: 12 fewer failed opens of /srv/build/legacy/part*.h"
+    assert "11 differences are sure (p at most .05, corrected)" in third
+
+
+def test_what_may_be_but_is_not_sure_is_said_to_be_so(run, tmp_path):
+    for name, times in (("a", [(1, 9), (2, 8), (3, 7), (4, 6)]), ("b", [(5, 5)] * 4)):
+        for at, (read, write) in enumerate(times):
+            (tmp_path / f"{name}{at}.strace").write_text(
+                f'1 1700000000.000000 read(3, "", 9) = 0 <0.{read}00000>\n'
+                f'1 1700000001.000000 write(4, "", 0) = 0 <0.{write}00000>\n'
+                f"1 1700000002.000000 fsync(4) = 0 <0.0{at}0000>\n"
+            )
+    out = run("diff", "a?.strace", "b?.strace", "--table", "syscalls").stdout
     first, second, *_ = out.splitlines()
-    assert first.startswith("not sure: after: 12 fewer failed opens")
-    assert "no difference is sure; with so many, it takes 7 runs on each side" in second
-    assert " no    " in out
+    assert first.startswith("not sure: after: 250 ms")
+    assert "2 comparisons: no difference is sure; with so many, it takes 5 runs" in second
+    assert " no " in out
     assert " yes " not in out
 
 
 def test_data_has_all_rows_and_columns(run):
-    ran = run("diff", OLD, NEW, "--format", "ndjson", "--where", "measure = 'opens_failed'")
+    ran = run(
+        "diff",
+        OLD,
+        NEW,
+        "--format",
+        "ndjson",
+        "--where",
+        "measure = 'opens_failed' AND table = 'files'",
+    )
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [row["change"] for row in rows] == [-12, -1]
     assert list(rows[0])[:4] == ["table", "key", "measure", "unit"]

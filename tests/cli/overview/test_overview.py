@@ -10,6 +10,7 @@ from support.paths import DATA
 
 DEMO = DATA / "demo.strace.zst"
 CROSSED = DATA / "stalls" / "crossed_pipes.strace"
+SCHEDULED = DATA / "demo.ftrace.zst"
 LOCKFORK = DATA / "starting" / "lockfork.strace.zst"
 
 
@@ -56,7 +57,22 @@ def test_what_hangs_is_found_first(run):
     known = tf.insights(tf.scan(LOCKFORK)).select("code", "title").head(5).collect()
     assert [(one["code"], one["title"]) for one in findings] == known.rows()
     assert findings[0]["code"] == "lock-at-fork"
-    assert "\n  lock-at-fork: A child waits for a lock" in shown_by(run, LOCKFORK)
+    _, hangs, times, *_ = shown_by(run, LOCKFORK).split("\n\n")
+    assert hangs.startswith("It hangs ")
+    assert f"tracefast waits {LOCKFORK}\n  lock-at-fork: A child waits for a lock" in hangs
+    assert times.startswith("Time of ")
+
+
+def test_findings_name_what_they_are_about(run):
+    text = shown_by(run, DEMO)
+    assert "random-reads: Files are read at random (/srv/demo/data/models/resnet50" in text
+
+
+def test_processes_are_those_that_make_calls(run):
+    traced = tf.processes(tf.scan(SCHEDULED)).collect()
+    calling = traced.filter(pl.col("calls") > 0).height
+    assert 1 < calling < traced.height
+    assert f"and {calling - 1} more process" in shown_by(run, SCHEDULED)
 
 
 def test_a_large_log_is_not_parsed_again_for_each_rule(run, tmp_path):
@@ -66,7 +82,12 @@ def test_a_large_log_is_not_parsed_again_for_each_rule(run, tmp_path):
     large.write_bytes(CROSSED.read_bytes() + blank * (1 + (32 << 20) // len(blank)))
     findings = json.loads(shown_by(run, large, "--format", "json"))["findings"]
     assert findings == [
-        {"code": "deadlock", "title": "2 tasks can never go on", "command": "waits"}
+        {
+            "code": "deadlock",
+            "title": "2 tasks can never go on",
+            "command": "waits",
+            "object": None,
+        }
     ]
 
 

@@ -104,8 +104,10 @@ def test_every_rule_has_a_program():
 
 @pytest.mark.parametrize("code", NUMBERS)
 def test_a_rule_finds_what_the_program_did(code):
-    numbers = numbers_of(code)
+    row = finding(own(code), code)
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
     assert {name: numbers[name] for name in NUMBERS[code]} == NUMBERS[code]
+    assert row["lines"]
 
 
 @pytest.mark.parametrize("code", NUMBERS)
@@ -180,6 +182,7 @@ def test_calls_and_events_are_those_that_strace_wrote():
         ("unaligned-direct", "= -1 EINVAL"),
         ("repeated-stats", "not_yet"),
         ("directory-scans", "getdents64("),
+        ("tracer-dominates", "getppid()"),
     ],
 )
 def test_lines_are_those_of_the_calls(code, calls):
@@ -187,6 +190,26 @@ def test_lines_are_those_of_the_calls(code, calls):
     lines = finding(own(code), code)["lines"]
     assert len(lines) == 5
     assert all(calls in text[line - 1] for line in lines)
+
+
+def test_lines_of_a_slow_worker_are_its_first_and_last_one():
+    row = finding(own("one-slow-worker"), "one-slow-worker")
+    text = text_of(own("one-slow-worker"))
+    pid = row["object"].split()[-1]
+    numbers = [number for number, line in enumerate(text, 1) if line.split()[0] == pid]
+    assert row["lines"] == [numbers[0], numbers[-1]]
+
+
+def test_what_sendfile_reads_again_has_a_line(tmp_path):
+    log = tmp_path / "server.strace"
+    calls = (
+        'openat(AT_FDCWD, "/srv/page", O_RDONLY) = 3',
+        'read(3, "x"..., 65536) = 65536',
+        "lseek(3, 0, SEEK_SET) = 0",
+        "sendfile(4, 3, NULL, 131072) = 131072",
+    )
+    log.write_text("".join(f"7 170000000{at}.0 {call} <0.5>\n" for at, call in enumerate(calls)))
+    assert finding(log, "header-then-all")["lines"] == [4]
 
 
 def test_failed_opens_name_their_search(tmp_path):

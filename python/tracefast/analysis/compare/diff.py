@@ -1,5 +1,6 @@
 """What differs between runs: which files, calls, processes, and by how much."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
@@ -9,8 +10,17 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
 from tracefast._polars.map_rows import map_rows
-from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, holm, p_value
-from tracefast.analysis.compare.tables import COUNT, TABLES, unit_of
+from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, Comparable, corrected
+from tracefast.analysis.compare.tables import (
+    COUNT,
+    NO_NAME,
+    RUN,
+    SUMMED,
+    TABLES,
+    TOTALS,
+    WALL,
+    unit_of,
+)
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
 from tracefast.columns.compare.diff import TABLES as NAMES
@@ -20,7 +30,6 @@ SCHEMA: Final = declared_schema("diff")
 SIDES: Final = ("before", "after")
 # What changed most in time comes first, then in bytes, then in numbers.
 UNITS: Final = ("ns", "bytes", None)
-_NO_NAME: Final = "?"
 # Sums of durations of calls.
 _DURATIONS: Final = ("total_ns", "read_ns", "write_ns", "call_ns")
 _ROW: Final = ("table", "key", "measure")
@@ -69,17 +78,18 @@ def diff(
         change first. What is the same is left out, and so is what a log cannot say.
 
         `table` : String
-            The table that the difference is in: ``files``, ``syscalls``, ``forks``, ``processes``,
-            ``waits``, ``errors``, ``insights``.
+            The table that the difference is in: ``totals``, ``files``, ``syscalls``, ``forks``,
+            ``processes``, ``waits``, ``errors``, ``insights``.
         `key` : String
             What the row is about: the path of a file, the name of a call, the program of a process;
-            of ``forks`` the parent's program, the kind and the program of the child; of ``waits``
-            the program, the call, and what it waited on; of ``errors`` the error, the call, the
-            pattern of the path and the program; of ``insights`` the code and what it is about. A
-            name that not every run has is written as the pattern of those that are like it.
+            of ``totals`` the table that is summed up, or ``run`` for the log itself; of ``forks``
+            the parent's program, the kind and the program of the child; of ``waits`` the program,
+            the call, and what it waited on; of ``errors`` the error, the call, the pattern of the
+            path and the program; of ``insights`` the code and what it is about. A name that not
+            every run has is written as the pattern of those that are like it.
         `measure` : String
             The column of that table that is compared, summed up; ``count`` is the number of its
-            rows.
+            rows, ``wall_ns`` the time from the first event to the end of the last call.
         `unit` : String
             ``ns``, ``bytes``, or null for numbers of things.
         `before`, `after` : Float64
@@ -99,8 +109,10 @@ def diff(
             alone would give such a difference in this row. Null with fewer than four runs on a
             side.
         `sure` : Boolean
-            Whether `p` is at most 0.05 after Holm's correction for the number of rows compared;
-            null with fewer than four runs on a side, as nobody can tell then.
+            Whether `p` is at most 0.05 after Holm's correction for the number of comparisons; null
+            with fewer than four runs on a side, as nobody can tell then. Times and what is counted
+            are corrected apart, and the totals apart from the other tables; rows that put the runs
+            into the same order are one comparison.
 
     Raises
     ------
@@ -126,7 +138,7 @@ def diff(
     values = pl.concat([values_of(events, side, chosen) for side, events in sides], parallel=False)
     return map_rows(
         values,
-        lambda rows: compare(rows, match=match, normalise=normalise).changes,
+        lambda rows: compare(rows, chosen, match=match, normalise=normalise).changes,
         dict(SCHEMA),
     )
 
@@ -143,22 +155,29 @@ def values_of(events: Events, side: str, tables: tuple[Table, ...]) -> pl.LazyFr
     tables
         The tables to compare.
     """
+    made = dict.fromkeys([*tables, *(SUMMED if TOTALS in tables else ())])
     # One after the other: each may take the memory of a whole table.
-    return pl.concat(list(_parts(events, side, tables)), parallel=False)
+    parts = _parts(events, side, [name for name in made if name != TOTALS])
+    return pl.concat(list(parts), parallel=False)
 
 
-def _parts(events: Events, side: str, tables: tuple[Table, ...]) -> Iterator[pl.LazyFrame]:
-    """Give the runs, then the values of each table, all with the columns of `_VALUES`."""
-    rows = rows_of(events, ["source"], "tracefast.diff")
+def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFrame]:
+    """Give the runs with their times, then the values of each table, with columns of `_VALUES`."""
+    rows = rows_of(events, ["source", "ts", "dur_ns"], "tracefast.diff")
     here = pl.lit(side).alias("side")
     source = pl.col("source").cast(pl.String)
+    start = pl.col("ts").cast(pl.Int64)
+    end = start + pl.col("dur_ns").fill_null(0)
+    # Without any duration, nobody knows when the last call ended.
+    span = pl.when(pl.col("dur_ns").count() > 0).then(end.max() - start.min())
     yield (
-        rows.select(here, source)
-        .unique()
+        rows.group_by(source)
+        .agg(span.cast(pl.Float64).alias("value"))
         .select(
-            "side",
+            here,
             "source",
-            *(pl.lit(None).cast(_VALUES[name]).alias(name) for name in list(_VALUES)[2:]),
+            *(pl.lit(None).cast(_VALUES[name]).alias(name) for name in list(_VALUES)[2:-1]),
+            "value",
         )
     )
     for name in tables:
@@ -167,20 +186,19 @@ def _parts(events: Events, side: str, tables: tuple[Table, ...]) -> Iterator[pl.
         table = compared.make(rows)
         if COUNT not in table.collect_schema():
             table = table.with_columns(pl.lit(1).alias(COUNT))
-        sums = [
-            pl.when(pl.col(measure).count() > 0)
-            .then(pl.col(measure).sum().cast(pl.Float64))
-            .alias(measure)
-            for measure in measures
-        ]
         parts = pl.concat_list(pl.col(keys).cast(pl.String)).alias("parts")
         yield (
             table.group_by("source", *keys)
-            .agg(sums)
+            .agg(_sum(pl.col(measure)).alias(measure) for measure in measures)
             .select(here, source, pl.lit(name).alias("table"), parts, *measures)
             .unpivot(measures, index=list(_VALUES)[:4], variable_name="measure")
             .select(list(_VALUES))
         )
+
+
+def _sum(values: pl.Expr) -> pl.Expr:
+    """Sum up; null where no value is known."""
+    return pl.when(values.count() > 0).then(values.sum().cast(pl.Float64))
 
 
 class Comparison(NamedTuple):
@@ -188,39 +206,49 @@ class Comparison(NamedTuple):
 
     changes: pl.DataFrame
     """The rows that differ: `SCHEMA`."""
-    tests: int
-    """How many rows were tested: `sure` is corrected for them."""
+    tests: tuple[int, ...]
+    """How many comparisons were made in each family: `sure` is corrected for them."""
     untimed: str | None
     """The side whose logs have no durations, where those of the other have some."""
 
 
-def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comparison:
+def compare(
+    values: pl.DataFrame, tables: tuple[Table, ...], *, match: str | None, normalise: bool
+) -> Comparison:
     """Compare the values of runs.
 
     Parameters
     ----------
     values
         The runs of both sides, and of each run the values of its tables.
+    tables
+        The tables to compare: those of the values, and the totals.
     match
         Compare only keys that match.
     normalise
         Write names that not every run has as patterns.
     """
-    runs = values.filter(pl.col("table").is_null()).select("side", "source")
+    runs = values.filter(pl.col("table").is_null()).select("side", "source", "value")
     values = values.filter(pl.col("table").is_not_null())
-    keyed = _with_keys(values, runs.height if normalise else None)
+    of_tables = values.filter(pl.col("table").is_in(tables))
+    keyed = _with_keys(of_tables, runs.height if normalise else None)
+    if TOTALS in tables:
+        keyed = pl.concat([keyed, _totals(values, runs).select(keyed.columns)])
+    unknown = _unknown(keyed)
     if match is not None:
         keys = keyed["key"].unique()
         kept = [key for key in keys if fnmatchcase(key, match) or fnmatchcase(_last(key), match)]
         keyed = keyed.filter(pl.col("key").is_in(kept))
-    known_runs = _known_runs(values, runs)
-    rows = _paired(keyed, known_runs)
-    rows, tests = _with_p(rows)
+    numbered = runs.select("side", "source").sort("side", "source").with_row_index("run")
+    rows = _paired(keyed, numbered, unknown)
     units = {measure: unit_of(measure) for measure in rows["measure"].unique()}
+    rows = rows.with_columns(
+        unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
+    )
+    rows, tests = _with_p(rows, numbered, unknown)
     changed = rows.filter(pl.col("before") != pl.col("after")).with_columns(
         change=pl.col("after") - pl.col("before"),
         ratio=pl.when(pl.col("before") != 0).then(pl.col("after") / pl.col("before")),
-        unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
     )
     rank = pl.col("unit").replace_strict(
         {unit: at for at, unit in enumerate(UNITS) if unit is not None}, default=len(UNITS)
@@ -231,8 +259,24 @@ def compare(values: pl.DataFrame, *, match: str | None, normalise: bool) -> Comp
     return Comparison(
         changed.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()),
         tests,
-        _untimed(known_runs),
+        _untimed(keyed, unknown, runs),
     )
+
+
+def _totals(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """Sum up the tables of each run, whatever the keys; and give the time of the run."""
+    wanted = pl.DataFrame(
+        [(table, measure) for table, measures in SUMMED.items() for measure in measures],
+        schema=["table", "measure"],
+        orient="row",
+    )
+    sums = (
+        values.join(wanted, on=["table", "measure"], how="semi")
+        .group_by("side", "source", "measure", key="table")
+        .agg(_sum(pl.col("value")).alias("value"))
+    )
+    times = runs.with_columns(key=pl.lit(RUN), measure=pl.lit(WALL))
+    return pl.concat([sums, times.select(sums.columns)]).with_columns(table=pl.lit(TOTALS))
 
 
 def _last(key: str) -> str:
@@ -255,80 +299,70 @@ def _with_keys(values: pl.DataFrame, runs: int | None) -> pl.DataFrame:
         compared = TABLES[name]
         parts = []
         for at, column in enumerate(compared.keys):
-            part = pl.col("parts").list.get(at).fill_null(_NO_NAME)
+            part = pl.col("parts").list.get(at).fill_null(NO_NAME)
             if runs is not None and column in compared.paths:
                 by_name = rows.select("side", "source", part.alias("name")).unique()
                 varying = by_name.group_by("name").len().filter(pl.col("len") < runs)["name"]
                 part = part.replace(patterns(varying.sort()))
             parts.append(part)
         tables.append(rows.with_columns(pl.concat_str(parts, separator=" ").alias("key")))
-    if not tables:
-        return values.with_columns(key=pl.lit(None, dtype=pl.String))
+    keyed = pl.concat(tables) if tables else values.with_columns(key=pl.lit(None, pl.String))
+    return keyed.group_by("side", "source", *_ROW).agg(_sum(pl.col("value")).alias("value"))
+
+
+def _unknown(keyed: pl.DataFrame) -> pl.DataFrame:
+    """Name the runs that cannot say a measure. Those without any row can, it is 0."""
     return (
-        pl.concat(tables)
-        .group_by("side", "source", *_ROW)
-        .agg(pl.when(pl.col("value").count() > 0).then(pl.col("value").sum()).alias("value"))
-    )
-
-
-def _known_runs(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """Count on each side the runs that could say a measure: those without any row can, it is 0."""
-    unknown = (
-        values.group_by("side", "source", "table", "measure")
+        keyed.group_by("side", "source", "table", "measure")
         .agg(pl.col("value").count() == 0)
         .filter("value")
-        .group_by("side", "table", "measure")
-        .agg(pl.len().alias("unknown"))
-    )
-    return (
-        values.select("table", "measure")
-        .unique()
-        .join(runs.group_by("side").len(), how="cross")
-        .join(unknown, on=["side", "table", "measure"], how="left")
-        .select("side", "table", "measure", known=pl.col("len") - pl.col("unknown").fill_null(0))
+        .select("side", "source", "table", "measure", unknown=pl.lit(value=True))
     )
 
 
-def _untimed(known_runs: pl.DataFrame) -> str | None:
+def _untimed(keyed: pl.DataFrame, unknown: pl.DataFrame, runs: pl.DataFrame) -> str | None:
     """Say which side alone has no durations, so that times are not compared."""
-    times = known_runs.filter(pl.col("measure").is_in(_DURATIONS))
-    known = {
-        side: set(rows.filter(pl.col("known") > 0).select("table", "measure").iter_rows())
-        for (side,), rows in times.partition_by("side", as_dict=True).items()
-    }
-    before, after = (known.get(side, set()) for side in SIDES)
+    times = keyed.filter(pl.col("measure").is_in(_DURATIONS)).select("table", "measure").unique()
+    known = (
+        times.join(runs.select("side", "source"), how="cross")
+        .join(unknown, on=["side", "source", "table", "measure"], how="anti")
+        .select("side", "table", "measure")
+        .unique()
+    )
+    before, after = (set(known.filter(side=side).drop("side").iter_rows()) for side in SIDES)
     return SIDES[0] if after - before else SIDES[1] if before - after else None
 
 
-def _paired(keyed: pl.DataFrame, known_runs: pl.DataFrame) -> pl.DataFrame:
-    """Put the values of both sides of a row into lists, with zeros for runs that do not have it."""
-    has = keyed.group_by("side", "table", "key").agg().with_columns(has=True)
+def _paired(keyed: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame) -> pl.DataFrame:
+    """Put the values of both sides of a row into lists, and say which run has which.
+
+    Runs that do not have the row have 0 of it, and are not in the lists: there may be thousands.
+    """
     rows = keyed.filter(pl.col("value") != 0).select(_ROW).unique()
+    cells = (
+        keyed.join(unknown, on=["side", "source", "table", "measure"], how="anti")
+        .join(runs, on=["side", "source"])
+        .sort("run")
+    )
     for side in SIDES:
-        mine = keyed.filter(pl.col("side") == side)
-        lists = mine.group_by(_ROW).agg(
-            pl.col("value").drop_nulls().alias(f"{side}_values"),
-            pl.col("value").null_count().alias("nulls"),
+        lists = (
+            cells.filter(pl.col("side") == side)
+            .group_by(_ROW)
+            .agg(pl.col("run").alias(f"{side}_at"), pl.col("value").alias(f"{side}_given"))
         )
-        on_side = known_runs.filter(pl.col("side") == side).drop("side")
-        rows = (
-            rows.join(lists, on=_ROW, how="left", nulls_equal=True)
-            .join(on_side, on=["table", "measure"], how="left")
-            .join(
-                has.filter(pl.col("side") == side).select("table", "key", pl.col("has")),
-                on=["table", "key"],
-                how="left",
-            )
+        on_side = runs.filter(pl.col("side") == side).height
+        silent = unknown.filter(pl.col("side") == side).group_by("table", "measure").len("silent")
+        rows = rows.join(lists, on=_ROW, how="left", nulls_equal=True).join(
+            silent, on=["table", "measure"], how="left"
         )
-        values = pl.col(f"{side}_values").fill_null([])
-        # Signed: where a run cannot say what another can, this is below zero.
-        known, given = pl.col("known").cast(pl.Int64), values.list.len().cast(pl.Int64)
-        zeros = known.fill_null(0) - given - pl.col("nulls").cast(pl.Int64).fill_null(0)
-        padding = pl.lit(0.0).repeat_by(zeros.clip(0))
+        given = pl.col(f"{side}_given").fill_null([])
+        known = on_side - pl.col("silent").fill_null(0).cast(pl.Int64)
+        zeros = known - given.list.len().cast(pl.Int64)
         rows = rows.with_columns(
-            values.list.concat(padding).alias(f"{side}_values"),
-            pl.col("has").fill_null(value=False).alias(f"in_{side}"),
-        ).drop("nulls", "known", "has")
+            given.list.drop_nulls()
+            .list.concat(pl.lit(0.0).repeat_by(zeros.clip(0)))
+            .alias(f"{side}_values"),
+        ).drop("silent")
     for side in SIDES:
         values = pl.col(f"{side}_values")
         spread = values.list.max() - values.list.min()
@@ -336,27 +370,58 @@ def _paired(keyed: pl.DataFrame, known_runs: pl.DataFrame) -> pl.DataFrame:
             values.list.median().alias(side),
             values.list.len().alias(f"{side}_runs"),
             pl.when(values.list.len() > 1).then(spread).alias(f"{side}_spread"),
-        )
-    only = pl.when(~pl.col("in_after")).then(pl.lit("before"))
-    return rows.with_columns(only_in=only.when(~pl.col("in_before")).then(pl.lit("after")))
+        ).drop(f"{side}_values")
+    has = keyed.group_by("table", "key").agg(
+        pl.col("side").is_in([side]).any().alias(f"has_{side}") for side in SIDES
+    )
+    only = pl.when(~pl.col("has_after")).then(pl.lit("before"))
+    return rows.join(has, on=["table", "key"], how="left").with_columns(
+        only_in=only.when(~pl.col("has_before")).then(pl.lit("after"))
+    )
 
 
-def _with_p(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Test each row, and correct for the number of tests that could have found a difference."""
+def _with_p(
+    rows: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[int, ...]]:
+    """Test each row, and correct for the comparisons of its family that could find something.
+
+    Times vary from run to run, and are many: what is counted, often the same in all runs of a
+    program, is corrected apart from them. So are the totals, which are few.
+    """
+    families: dict[tuple[bool, bool], list[tuple[int, Comparable]]] = defaultdict(list)
     found: list[float | None] = [None] * rows.height
     sure: list[bool | None] = [None] * rows.height
-    tested = []
-    values = rows.select("before_values", "after_values").iter_rows()
-    for at, (before, after) in enumerate(values):
-        if min(len(before), len(after)) < MIN_RUNS:
+    for at, (table, unit, *sides) in enumerate(_each_run(rows, runs, unknown)):
+        test = Comparable.of(*sides)
+        if test is None:
             continue
-        p, least = p_value(before, after)
-        found[at], sure[at] = p, False
+        found[at], sure[at] = test.p, False
         # If all runs but one are the same, no test can find a difference: do not count it.
-        if least <= LEVEL:
-            tested.append((at, p))
-    corrected = holm([p for _, p in tested])
-    for (at, _), p in zip(tested, corrected, strict=True):
-        sure[at] = p <= LEVEL
+        if test.least <= LEVEL:
+            families[table == TOTALS, unit == "ns"].append((at, test))
+    for family in families.values():
+        for (at, _), p in zip(family, corrected([test for _, test in family]), strict=True):
+            sure[at] = p <= LEVEL
+    tests = tuple(len({test.order for _, test in family}) for family in families.values())
     columns = pl.Series("p", found, dtype=pl.Float64), pl.Series("sure", sure, dtype=pl.Boolean)
-    return rows.with_columns(*columns), len(tested)
+    return rows.with_columns(*columns), tests
+
+
+def _each_run(
+    rows: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame
+) -> Iterator[tuple[str, str | None, list[float | None], list[float | None]]]:
+    """Give of each row its table, its unit, and the value in each run: None if it cannot say."""
+    numbers = [runs.filter(pl.col("side") == side)["run"].to_list() for side in SIDES]
+    if min(map(len, numbers)) < MIN_RUNS:
+        return
+    silent: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+    named = unknown.join(runs, on=["side", "source"]).select("table", "measure", "run")
+    for table, measure, run in named.iter_rows():
+        silent[table, measure][run] = None
+    lists = [f"{side}_{what}" for side in SIDES for what in ("at", "given")]
+    for table, measure, unit, *given in rows.select("table", "measure", "unit", *lists).iter_rows():
+        values: dict[int, float | None] = dict(silent[table, measure])
+        for at, known in zip(given[::2], given[1::2], strict=True):
+            values |= dict(zip(at or (), known or (), strict=True))
+        before, after = ([values.get(run, 0.0) for run in side] for side in numbers)
+        yield table, unit, before, after

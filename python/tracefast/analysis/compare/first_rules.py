@@ -22,17 +22,20 @@ class _Measure(NamedTuple):
     value: str
     where: str | None = None
     room: int = _COUNTS
+    unit: str = ""
 
 
 _MEASURES: Final = (
     _Measure("failed-opens", "files", "sum(opens_failed)"),
     _Measure("opens", "files", "sum(opens)"),
-    _Measure("bytes-read", "files", "sum(read_bytes)", "type = 'regular'"),
-    _Measure("bytes-read-again", "files", "sum(read_reread_bytes)", "type = 'regular'"),
-    _Measure("bytes-written", "files", "sum(write_bytes)", "type = 'regular'"),
+    _Measure("bytes-read", "files", "sum(read_bytes)", "type = 'regular'", unit=" bytes"),
+    _Measure(
+        "bytes-read-again", "files", "sum(read_reread_bytes)", "type = 'regular'", unit=" bytes"
+    ),
+    _Measure("bytes-written", "files", "sum(write_bytes)", "type = 'regular'", unit=" bytes"),
     _Measure("system-calls", "syscalls", "sum(calls)"),
     _Measure("processes", "processes", "count(*)"),
-    _Measure("working-time", "syscalls", "sum(total_ns) - sum(wait_ns)", room=_TIMES),
+    _Measure("working-time", "syscalls", "sum(total_ns) - sum(wait_ns)", room=_TIMES, unit=" ns"),
 )
 _HEAD: Final = """\
 # Rules for: tracefast check RULES.toml LOG
@@ -92,5 +95,8 @@ def _rule(measure: _Measure, value: int) -> str:
     lines = [f'name = "{measure.name}"', f'table = "{measure.table}"']
     if measure.where is not None:
         lines.append(f'where = "{measure.where}"')
-    lines += [f'value = "{measure.value}"', f"max = {limit:_}  # {value:_} in the log"]
+    lines += [
+        f'value = "{measure.value}"',
+        f"max = {limit:_}  # {value:_}{measure.unit} in the log",
+    ]
     return "\n[[rule]]\n" + "".join(f"{line}\n" for line in lines)

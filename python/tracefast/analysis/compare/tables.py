@@ -16,6 +16,8 @@ from tracefast.columns.compare.diff import Table
 
 # The number of rows, of tables that do not have such a column.
 COUNT: Final = "count"
+# The part of a key that the log does not name.
+NO_NAME: Final = "?"
 
 
 class Compared(NamedTuple):
@@ -60,6 +62,18 @@ TABLES: Final[dict[Table, Compared]] = {
     ),
     "insights": Compared(insights, ("code", "object"), ("saving_high_ns", COUNT), ("object",)),
 }
+
+# The tables whose sums over all keys are compared as well, and which of their measures.
+TOTALS: Final = "totals"
+SUMMED: Final[dict[Table, tuple[str, ...]]] = {
+    "files": ("read_bytes", "write_bytes", "opens", "opens_failed", "reads", "writes"),
+    "syscalls": ("total_ns", "wait_ns", "calls", "errors"),
+    "forks": (COUNT,),
+    "processes": (COUNT,),
+}
+# The log itself among the totals, and how long it is.
+RUN: Final = "run"
+WALL: Final = "wall_ns"
 
 
 def unit_of(measure: str) -> str | None:

@@ -17,6 +17,8 @@ from tracefast.quantities import Range
 
 READS: Final = frozenset(_core.syscalls_that("reads"))
 WRITES: Final = frozenset(_core.syscalls_that("writes"))
+# Reads, and what the kernel reads for a copy: sendfile, splice, copy_file_range.
+FETCHES: Final = READS | frozenset(_core.syscalls_that("transfers"))
 OPENS: Final = frozenset(_core.syscalls_that("opens")) - {"memfd_create", "mq_open"}
 LOOKS: Final = frozenset(_core.syscalls_that("looks"))
 SEEKS: Final = frozenset(_core.syscalls_that("seeks"))
@@ -156,13 +158,25 @@ class Log:
     def lines_of_copies(self, tasks: pl.Series) -> list[int]:
         """Give the first lines in which some tasks copy a page, as they write to it."""
         name, args = (pl.col(each).cast(pl.String) for each in ("name", "args"))
-        rows = self.tables.events.filter(
-            pl.col("source").cast(pl.String) == self.source,
+        return self.lines_where(
             name.is_in(_FAULTS),
             pl.col("task").is_in(tasks.to_list()),
             args.str.contains(_PROTECTED),
         )
-        return rows.select("line").head(MOST).collect()["line"].drop_nulls().to_list()
+
+    def lines_where(self, *conditions: pl.Expr) -> list[int]:
+        """Give the lines of the first events that fulfil some conditions."""
+        own = pl.col("source").cast(pl.String) == self.source
+        rows = self.tables.events.filter(own, *conditions, pl.col("line").is_not_null())
+        return rows.select("line").head(MOST).collect()["line"].to_list()
+
+    def ends_of(self, task: int) -> list[int]:
+        """Give the first and the last line of a task."""
+        rows = self.tables.events.filter(
+            pl.col("source").cast(pl.String) == self.source, pl.col("task") == task
+        )
+        ends = rows.select(pl.col("line").min(), last=pl.col("line").max()).collect()
+        return [line for line in ends.row(0) if line is not None]
 
     @cached_property
     def waits(self) -> pl.DataFrame:
@@ -177,6 +191,8 @@ class Log:
     @cached_property
     def fork_advice(self) -> list[tuple[Case, Advice]]:
         """What the rules of advice say about its started processes."""
+        if self._own(self.tables.table("forks")).is_empty():
+            return []
         found = self.tables.forks
         return [
             (case, each)
@@ -206,23 +222,28 @@ class Log:
         return STOP_NS if self.from_strace else 0
 
     @cached_property
-    def line_ns(self) -> int:
-        """What strace takes for a call at least: how soon the next one of a thread may follow.
-
-        The tenth percentile, at the start of the log; further apart, there is the program's work.
-        """
+    def steps(self) -> pl.DataFrame:
+        """The first calls: their lines, and the time since the one before of their task."""
         rows = (
             self.tables.events.filter(
                 pl.col("source").cast(pl.String) == self.source,
                 pl.col("kind").cast(pl.String) == "syscall",
             )
-            .select("task", pl.col("ts").cast(pl.Int64))
-            .drop_nulls()
+            .select("line", "task", pl.col("ts").cast(pl.Int64))
+            .drop_nulls(["task", "ts"])
             .head(_SAMPLE)
             .collect()
         )
-        apart = rows.sort("task", "ts").select(pl.col("ts").diff().over("task")).drop_nulls()
-        return int(apart["ts"].quantile(0.1, "lower") or 0)
+        apart = pl.col("ts").diff().over("task").alias("step_ns")
+        return rows.sort("task", "ts").select("line", apart).drop_nulls("step_ns")
+
+    @property
+    def line_ns(self) -> int:
+        """What strace takes for a call at least: how soon the next one of a thread may follow.
+
+        The tenth percentile, at the start of the log; further apart, there is the program's work.
+        """
+        return int(self.steps["step_ns"].quantile(0.1, "lower") or 0)
 
     @cached_property
     def file_bytes(self) -> int:

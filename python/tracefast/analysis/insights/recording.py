@@ -9,7 +9,7 @@ from tracefast import _core
 from tracefast.analysis.insights.files.data import total
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
-from tracefast.analysis.insights.log import Log
+from tracefast.analysis.insights.log import FETCHES, WRITES, Log
 from tracefast.quantities import Range, duration, percent, plural, size
 
 TIMED: Final = Threshold(
@@ -39,6 +39,11 @@ def no_durations(log: Log) -> Iterator[Finding]:
         weight=_LOW,
         evidence=f"{timed:,} of {plural(calls, 'call')} have a duration",
         numbers={"calls": calls, "timed": timed},
+        lines=log.lines_where(
+            pl.col("kind").cast(pl.String) == "syscall",
+            pl.col("ret").is_not_null(),
+            pl.col("dur_ns").is_null(),
+        ),
         advice=NO_DURATIONS.advice,
     )
 
@@ -101,6 +106,11 @@ def no_names(log: Log) -> Iterator[Finding]:
         evidence=f"{size(hidden)} of {size(moved)} ({percent(hidden / moved)}) were moved by"
         f" {plural(nameless.height, 'descriptor')} whose file the log does not show",
         numbers={"bytes": hidden, "all_bytes": moved, "descriptors": nameless.height},
+        lines=log.lines_where(
+            pl.col("name").cast(pl.String).is_in(sorted(FETCHES | WRITES)),
+            pl.col("path").is_null(),
+            pl.col("bytes") > 0,
+        ),
         advice=NO_NAMES.advice,
     )
 
@@ -162,10 +172,14 @@ def tracer_dominates(log: Log) -> Iterator[Finding]:
         return
     yield Finding(
         weight=weight,
-        evidence=f"the next call of a thread comes {duration(each)} after the one before, or later,"
-        f" for nine of ten; {plural(calls, 'call')} take {duration(time)} of"
-        f" {duration(log.wall_ns)} at that rate",
+        evidence=f"nine of ten calls start {duration(each)} or more after the one before of their"
+        f" thread; at that rate, {plural(calls, 'call')} take {duration(time)} of"
+        f" {duration(log.wall_ns)}",
         numbers={"calls": calls, "each_ns": each, "tracer_ns": time, "wall_ns": log.wall_ns},
+        lines=log.steps.filter(pl.col("step_ns") <= each)["line"]
+        .drop_nulls()
+        .sort()[:MOST]
+        .to_list(),
         saving=Range(time, log.wall_ns),
         advice=TRACER_DOMINATES.advice,
     )
@@ -194,6 +208,7 @@ def wrong_clock(log: Log) -> Iterator[Finding]:
         weight=_LOW,
         evidence=f"all {plural(events, 'event')} have times in whole seconds",
         numbers={"events": events},
+        lines=log.lines_where(pl.col("ts").is_not_null()),
         advice=WRONG_CLOCK.advice,
     )
 

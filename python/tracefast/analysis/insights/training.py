@@ -8,7 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.files.data import calls_on, path_of, total
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
 from tracefast.analysis.insights.lines import MOST
-from tracefast.analysis.insights.log import READS, Log
+from tracefast.analysis.insights.log import FETCHES, READS, Log
 from tracefast.analysis.workers.batches import batches_of
 from tracefast.quantities import Range, duration, percent, plural, size
 
@@ -51,7 +51,7 @@ def one_slow_worker(log: Log) -> Iterator[Finding]:
             busy.max().alias("most"),
             busy.median().alias("median"),
             busy.mean().alias("mean"),
-            pl.col("pid").sort_by("busy_ns").last(),
+            pl.col("pid", "task").sort_by("busy_ns").last(),
             pl.col("image").drop_nulls().first(),
         )
         .filter(
@@ -78,6 +78,7 @@ def one_slow_worker(log: Log) -> Iterator[Finding]:
             "rounds": rounds.height,
         },
         object=f"{(worst['image'] or '?').rpartition('/')[2]} {worst['pid']}",
+        lines=log.ends_of(worst["task"]),
         # If the work were even, all would be as busy as they are on average.
         saving=Range(0, int(worst["most"] - worst["mean"])),
         advice=ONE_SLOW_WORKER.advice,
@@ -184,7 +185,7 @@ def serial_io(log: Log) -> Iterator[Finding]:
         " at the same time",
         numbers={"files": files.height, "reads": reads, "bytes": moved, "read_ns": read_ns},
         object=path_of(files),
-        calls=calls_on(files, READS),
+        calls=calls_on(files, FETCHES),
         saving=Range(0, time.high),
         advice=SERIAL_IO.advice,
     )

@@ -126,6 +126,8 @@ def contended_futex(log: Log) -> Iterator[Finding]:
     waits = log.waits.filter(
         pl.col("on") == "futex", pl.col("end") == "woken", pl.col("object").is_not_null()
     )
+    if waits.is_empty():
+        return
     waiters = waits.select("object", pl.col("task").alias("both")).unique()
     wakers = waits.select("object", pl.col("waker_task").alias("both")).drop_nulls().unique()
     takers = waiters.join(wakers, on=["object", "both"]).group_by("object").agg(takers=pl.len())

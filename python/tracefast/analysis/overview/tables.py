@@ -14,6 +14,7 @@ from tracefast.analysis.forks.summary import report
 from tracefast.analysis.insights.registry import RULES
 from tracefast.analysis.insights.table import found_by
 from tracefast.analysis.insights.tables import FOLDS, Tables
+from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _INSIGHTS: Final = "insights"
 _ERRORS: Final = "errors"
+_WAITS: Final = "waits"
+# Rules about what never goes on, of which `waits` shows more.
+_HANGS: Final = (DEADLOCK.code, LOCK_AT_FORK.code)
 _ROLES: Final = "roles"
 # What is made besides those; insights need all of `FOLDS`.
 _NEEDED: Final = ("files", "waits", "forks", "syscalls", "tasks")
@@ -36,6 +40,13 @@ class Finding(NamedTuple):
     """What was found."""
     command: str
     """The command that shows more of it."""
+    object: str | None = None
+    """The path, the call or what else it is about, of several one."""
+
+    @property
+    def hangs(self) -> bool:
+        """Whether something never goes on."""
+        return self.command == _WAITS
 
 
 @dataclass(frozen=True)
@@ -134,14 +145,17 @@ def findings(found: Overview) -> list[Finding]:
     Where insights were not made, these are who hangs, and what starting processes costs.
     """
     if (rows := found.tables.get(_INSIGHTS)) is not None:
-        named = zip(rows["code"], rows["title"], strict=True)
-        return [Finding(code, title, _INSIGHTS) for code, title in named]
+        named = rows.select("code", "title", "object").iter_rows()
+        return [
+            Finding(code, title, _WAITS if code in _HANGS else _INSIGHTS, about)
+            for code, title, about in named
+        ]
     listed = []
     stuck = stuck_rows(found.table("waits").lazy()).collect()
     for verdict, count in stuck.group_by("verdict", maintain_order=True).len().iter_rows():
         if verdict != "stalled":
             sure = "can never go on" if verdict == "deadlock" else "may never go on"
-            listed.append(Finding(verdict, f"{plural(count, 'task')} {sure}", "waits"))
+            listed.append(Finding(verdict, f"{plural(count, 'task')} {sure}", _WAITS))
     rows = found.table("forks").sort("source", "ts", "line", nulls_last=True, maintain_order=True)
     said = [advice for case in report(rows.select(ROWS.names())).advice for advice in case]
     said.sort(key=lambda advice: -(advice.saving.low if advice.saving is not None else 0))

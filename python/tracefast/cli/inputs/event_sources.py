@@ -12,7 +12,12 @@ from tracefast._core import Progress
 from tracefast._polars.folds import COUNTED
 from tracefast.batch.threads import BatchProgress, in_order, shares
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.readable import known_inputs, logs_apart, readable_inputs
+from tracefast.cli.inputs.readable import (
+    known_inputs,
+    logs_apart,
+    readable_inputs,
+    small_together,
+)
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.messages.stderr import print_error
@@ -84,7 +89,13 @@ def run_analysis(
             print_error(error)
             return None, False
         logs = logs if found.names else []
-        each = _EachLog(request, analysis, inputs, logs, by_phase=by_phase)
+        several = len(logs) > 1
+        apart: set[str] = set()
+        # In a time window, each log has a start of its own; by input, results cannot be mixed.
+        if combinable and by_source and not request.window:
+            apart = {names[0] for names in logs if len(names) == 1}
+            logs = small_together(logs, inputs)
+        each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase)
         results = each.run(alone=combinable)
         found.unread += results.failed
         if unread is not None and found.unread:
@@ -92,9 +103,10 @@ def run_analysis(
         table = results.table
         if table is None:
             return None, False
-        if by_source and len(logs) > 1 and "source" in table.columns:
+        if by_source and several and "source" in table.columns:
             table = table.sort("source", nulls_last=True, maintain_order=True)
-        empty = each.without_events(found.spooled | set(results.failed))
+        known = found.spooled | set(results.failed)
+        empty = each.without_events(known) + each.small_without_events(known, table)
         for name in empty:
             request.warn(f"{name}: no event was found")
         if not empty and is_empty(table) and request.window and not results.failed:
@@ -123,6 +135,8 @@ class _EachLog:
     analysis: Analysis
     inputs: Inputs
     logs: Sequence[list[str]]
+    apart: set[str]
+    """Inputs that are logs of their own, also where they are analysed with others."""
     by_phase: bool
 
     def __post_init__(self) -> None:
@@ -182,15 +196,7 @@ class _EachLog:
 
     def _collect(self, names: list[str], progress: Progress) -> pl.DataFrame:
         request = self.request
-        events = scan_inputs(
-            self.inputs,
-            names,
-            format_in=request.format_in,
-            machine=request.machine,
-            assume_complete=request.assume_complete,
-            threads=self._threads,
-            progress=progress,
-        )
+        events = self._scan(names, progress)
         if request.window:
             from tracefast.cli.inputs.events_in_window import in_window
 
@@ -204,6 +210,17 @@ class _EachLog:
             counted = events.with_columns(wanted.alias(COUNTED))
             events = counted if self.by_phase else events.filter(wanted)
         return self.analysis(events).collect()
+
+    def _scan(self, names: list[str], progress: Progress) -> pl.LazyFrame:
+        return scan_inputs(
+            self.inputs,
+            names,
+            format_in=self.request.format_in,
+            machine=self.request.machine,
+            assume_complete=self.request.assume_complete,
+            threads=self._threads,
+            progress=progress,
+        )
 
     def without_events(self, known: set[str]) -> list[str]:
         """Name the logs and files that were read, and have no event.
@@ -220,6 +237,27 @@ class _EachLog:
             if len(files) < len(names) and progress.bytes_read and not progress.rows:
                 empty += [name for name in names if name not in self.inputs.files]
         return [name for name in empty if name not in known]
+
+    def small_without_events(self, known: set[str], table: pl.DataFrame) -> list[str]:
+        """Name the logs that were read together with others, and have no event.
+
+        Parameters
+        ----------
+        known
+            Those of which something else was said.
+        table
+            The result: logs that have rows have events.
+        """
+        empty: list[str] = []
+        there = set(table["source"].cast(pl.String)) if "source" in table.columns else set()
+        for names, progress in zip(self.logs, self._progress.each, strict=True):
+            unsure = [name for name in names if name in self.apart and name not in there | known]
+            if len(names) == 1 or not unsure or not progress.rows:
+                continue
+            sources = self._scan(unsure, Progress()).select(pl.col("source").cast(pl.String))
+            with_events = set(sources.unique().collect().to_series())
+            empty += [name for name in unsure if name not in with_events]
+        return empty
 
 
 class _Kept:

@@ -19,6 +19,9 @@ from tracefast.inputs.sources import STDIN, expand, without_repeats
 from tracefast.reading import FormatIn
 from tracefast.scanning import Inputs
 
+# Bytes of logs that are analysed together; compressed ones may have some twenty times as many.
+_SMALL = 1 << 18
+
 
 @dataclass
 class Readable:
@@ -148,6 +151,38 @@ def logs_apart(names: Sequence[str], inputs: Inputs, format_in: FormatIn | None)
         key = group_of.get(name, name) if file is None else name if file.logs else ""
         groups.setdefault(key, []).append(name)
     return list(groups.values())
+
+
+def small_together(logs: Sequence[list[str]], inputs: Inputs) -> list[list[str]]:
+    """Put small logs that follow each other together: to start an analysis costs more than they do.
+
+    Parameters
+    ----------
+    logs
+        The groups of inputs.
+    inputs
+        What is known of the inputs.
+
+    Examples
+    --------
+    >>> names = ["demo.strace", "demo.ftrace"]
+    >>> small_together([[name] for name in names], Inputs.of(names))
+    [['demo.strace', 'demo.ftrace']]
+    """
+    together: list[list[str]] = []
+    room = 0
+    for group in logs:
+        bytes_ = sum(
+            Path(name).stat().st_size if Path(name).is_file() else _SMALL for name in group
+        )
+        small = bytes_ < _SMALL and all(inputs.contents[name] == "log" for name in group)
+        if small and bytes_ <= room:
+            together[-1] += group
+        else:
+            together.append(list(group))
+            room = _SMALL if small else 0
+        room -= bytes_
+    return together
 
 
 def _absolute(name: str) -> str:

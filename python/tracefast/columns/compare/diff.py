@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 from tracefast.columns.column_group import columns
 
 # The tables that are compared; `tracefast.analysis.compare.tables` has how.
-Table = Literal["files", "syscalls", "forks", "processes", "waits", "errors", "insights"]
+Table = Literal["totals", "files", "syscalls", "forks", "processes", "waits", "errors", "insights"]
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
 
 COLUMNS: Final = (
@@ -18,7 +18,8 @@ COLUMNS: Final = (
         "key",
         "String",
         "What the row is about: the path of a file, the name of a call, the program of a process;"
-        " of ``forks`` the parent's program, the kind and the program of the child; of ``waits``"
+        " of ``totals`` the table that is summed up, or ``run`` for the log itself; of ``forks``"
+        " the parent's program, the kind and the program of the child; of ``waits``"
         " the program, the call, and what it waited on; of ``errors`` the error, the call, the"
         " pattern of the path and the program; of ``insights`` the code and what it is about. A"
         " name that not every run has is written as the pattern of those that are like it.",
@@ -27,7 +28,7 @@ COLUMNS: Final = (
         "measure",
         "String",
         "The column of that table that is compared, summed up; ``count`` is the number of its"
-        " rows.",
+        " rows, ``wall_ns`` the time from the first event to the end of the last call.",
     ),
     columns("unit", "String", "``ns``, ``bytes``, or null for numbers of things."),
     columns(
@@ -58,7 +59,9 @@ COLUMNS: Final = (
     columns(
         "sure",
         "Boolean",
-        "Whether `p` is at most 0.05 after Holm's correction for the number of rows compared; null"
-        " with fewer than four runs on a side, as nobody can tell then.",
+        "Whether `p` is at most 0.05 after Holm's correction for the number of comparisons; null"
+        " with fewer than four runs on a side, as nobody can tell then. Times and what is counted"
+        " are corrected apart, and the totals apart from the other tables; rows that put the runs"
+        " into the same order are one comparison.",
     ),
 )

@@ -8,7 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.files.data import calls_on, of_files, path_of, took, total
 from tracefast.analysis.insights.files.reading import MANY_JUMPS
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
-from tracefast.analysis.insights.log import CLOSES, LOOKS, OPENS, READS, SEEKS, WRITES, Log
+from tracefast.analysis.insights.log import CLOSES, FETCHES, LOOKS, OPENS, READS, SEEKS, WRITES, Log
 from tracefast.quantities import Range, percent, plural, size
 
 FAR: Final = Threshold(
@@ -57,7 +57,7 @@ def tail_first_archive(log: Log) -> Iterator[Finding]:
         f" {size(total(files, 'size'))} were read",
         numbers={"files": files.height, "reads": reads, "backward": backward, "bytes": moved},
         object=path_of(files),
-        calls=calls_on(files, READS, ["backward"]),
+        calls=calls_on(files, FETCHES, ["backward"]),
         advice=TAIL_FIRST_ARCHIVE.advice,
     )
 
@@ -100,7 +100,7 @@ def read_little_of_much(log: Log) -> Iterator[Finding]:
         f" were read; opening, seeking and reading: {plural(calls, 'call')}{took(time)}",
         numbers={"files": files.height, "bytes": unique, "size": whole},
         object=path_of(files),
-        calls=calls_on(files, READS),
+        calls=calls_on(files, FETCHES),
         advice=READ_LITTLE_OF_MUCH.advice,
     )
 
@@ -123,6 +123,8 @@ def copy_by_hand(log: Log) -> Iterator[Finding]:
     own = log.data_files.filter(pl.col("path").is_not_null())
     reads = own.filter(pl.col("read_bytes") >= COPIED.value, pl.col("write_bytes") == 0)
     writes = own.filter(pl.col("write_bytes") >= COPIED.value, pl.col("read_bytes") == 0)
+    if reads.is_empty() or writes.is_empty():
+        return
     by_calls = {
         kind: log.calls.filter(pl.col("name").is_in(sorted(names)), pl.col("file").is_not_null())
         .group_by("file")

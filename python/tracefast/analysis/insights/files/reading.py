@@ -7,7 +7,7 @@ import polars as pl
 
 from tracefast.analysis.insights.files.data import calls_on, of_files, part_of, path_of, took, total
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
-from tracefast.analysis.insights.log import READS, SEEKS, Log
+from tracefast.analysis.insights.log import FETCHES, READS, SEEKS, Log
 from tracefast.quantities import percent, plural, size
 
 SMALL: Final = Threshold("bytes of a read, median and mean", 4096, "B", "a page, the kernel's unit")
@@ -52,7 +52,7 @@ def small_reads(log: Log) -> Iterator[Finding]:
         f" {size(moved // reads)} each{took(time)}",
         numbers={"files": files.height, "reads": reads, "bytes": moved, "needed_reads": needed},
         object=path_of(files),
-        calls=calls_on(files, READS),
+        calls=calls_on(files, FETCHES),
         saving=part_of(time, left),
         advice=SMALL_READS.advice,
     )
@@ -97,7 +97,7 @@ def random_reads(log: Log) -> Iterator[Finding]:
         f"{took(time)}",
         numbers={"files": files.height, "reads": reads, "jumps": jumped, "bytes": moved},
         object=path_of(files),
-        calls=calls_on(files, READS, ["forward", "backward"]),
+        calls=calls_on(files, FETCHES, ["forward", "backward"]),
         advice=RANDOM_READS.advice,
     )
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from tracefast.analysis.insights.files.data import calls_on, of_files, path_of, total
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
-from tracefast.analysis.insights.log import READS, Log
+from tracefast.analysis.insights.log import FETCHES, READS, Log
 from tracefast.analysis.insights.weights import weight_of_calls
 from tracefast.quantities import Range, percent, plural, size
 
@@ -112,7 +112,7 @@ def _again(
         f" {of_files(files)} were read again {how}{took}",
         numbers={"files": files.height, "bytes": moved, "bytes_again": again, **(more or {})},
         object=path_of(files),
-        calls=calls_on(files, READS, access),
+        calls=calls_on(files, FETCHES, access),
         saving=time if time.high else None,
         advice=rule.advice,
     )
@@ -150,7 +150,7 @@ def read_by_many(log: Log) -> Iterator[Finding]:
             "bytes_shared": shared,
         },
         object=path_of(files),
-        calls=calls_on(files, READS),
+        calls=calls_on(files, FETCHES),
         saving=time if time.high else None,
         advice=READ_BY_MANY.advice,
     )
@@ -194,7 +194,7 @@ def end_of_file_probes(log: Log) -> Iterator[Finding]:
         f" the file{took}",
         numbers={"files": files.height, "reads": reads, "probes": probes},
         object=path_of(files),
-        calls=calls_on(files, READS, ["eof"]),
+        calls=calls_on(files, FETCHES, ["eof"]),
         saving=time if time.high else None,
         advice=END_OF_FILE_PROBES.advice,
     )

@@ -49,11 +49,12 @@ def diff(
 ) -> int:
     """Show what differs between two runs, or two groups of runs: which files, calls, processes.
 
-    First come the largest changes in words, then in a table: times, bytes, numbers of calls. A side
-    is a log or Parquet file; several runs are a directory, a pattern in quotes, or names with
-    commas between them. With four runs or more on each side, the table has p, how likely chance
-    alone gives such a difference (exact Mann-Whitney test, corrected for the number of rows).
-    Formats other than table, --wide and --sort give all rows.
+    First come the largest changes in words: of the whole run, then of single calls and files. Then
+    a table of them: times, bytes, numbers of calls. A side is a log or Parquet file; several runs
+    are a directory, a pattern in quotes, or names with commas between them. With four runs or more
+    on each side, the table has p, how likely chance alone gives such a difference (exact
+    Mann-Whitney test), and whether it is sure among so many comparisons. Formats other than table,
+    --wide and --sort give all rows.
 
     \b
     Examples:
@@ -85,7 +86,7 @@ def diff(
     both = values[0].vstack(values[1])
     sides = both.filter(both["table"].is_null())["side"]
     runs = (int((sides == SIDES[0]).sum()), int((sides == SIDES[1]).sum()))
-    found = compare(both, match=match, normalise=normalise)
+    found = compare(both, chosen, match=match, normalise=normalise)
     if found.untimed is not None:
         request.warn(
             f"{found.untimed}: no durations of calls, so times are not compared: record with"

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, Final
 
 import polars as pl
 
+from tracefast.analysis.compare.tables import COUNT, NO_NAME, RUN, TOTALS, WALL
 from tracefast.analysis.path_patterns import folder, suffix
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
@@ -17,10 +19,15 @@ Row = dict[str, Any]
 _MOST: Final = 0.8
 _CALLS: Final = 2
 _OPENS: Final = {"opens": ("open", "opens"), "opens_failed": ("failed open", "failed opens")}
+# Totals that are worth a word, and how many of them, and from what change on.
+_TOTALS: Final = 4
+_NOTICED: Final = 0.01
+# Fewer bytes are less than a page.
+_FEW_BYTES: Final = 4096
 
 
 def in_words(changes: pl.DataFrame) -> list[str]:
-    """Say in at most three sentences what changed most, what is new, and what is gone.
+    """Say what changed in total, what changed most, what is new, and what is gone.
 
     Parameters
     ----------
@@ -33,18 +40,61 @@ def in_words(changes: pl.DataFrame) -> list[str]:
     >>> events = tf.scan("demo.strace")
     >>> less = events.filter(~pl.col("name").cast(pl.String).str.contains("open"))
     >>> in_words(tf.diff(events, less).collect())
-    ['after: 50.0 µs less in openat, 1 fewer open of /srv/demo/data.bin']
+    ['in total: 100 µs less run time, 1 fewer open, 1 fewer call',
+     'after: 50.0 µs less in openat, 1 fewer open of /srv/demo/data.bin']
     """
-    said = [*_times(changes), *_opened(changes), *_bytes(changes)]
-    sentences = [f"after: {', '.join(said)}"] if said else []
+    sentences = []
+    if whole := list(islice(_totals(changes), _TOTALS)):
+        sentences.append(f"in total: {', '.join(whole)}")
+    if said := [*_times(changes), *_opened(changes), *_bytes(changes)]:
+        sentences.append(f"after: {', '.join(said)}")
     for word, side in (("new", "after"), ("gone", "before")):
         if things := [*_used(changes, side), *_processes(changes, side)]:
             sentences.append(f"{word}: {', '.join(things)}")
     return sentences
 
 
+def _totals(changes: pl.DataFrame) -> Iterator[str]:
+    """Say how the whole runs differ, in order of interest; a change of less than 1 % is none."""
+    totals = changes.filter(pl.col("table") == TOTALS).rows_by_key(["key", "measure"], named=True)
+    for (key, measure), write in _IN_TOTAL.items():
+        for row in totals.get((key, measure), []):
+            least = _FEW_BYTES if row["unit"] == "bytes" else 0
+            if abs(row["change"]) >= max(_NOTICED * max(row["before"], row["after"]), least):
+                yield write(row["change"])
+
+
 def _more_or_less(change: float, write: Callable[[int], str]) -> str:
     return f"{write(round(abs(change)))} {'more' if change > 0 else 'less'}"
+
+
+def _of_time(what: str) -> Callable[[float], str]:
+    return lambda change: f"{_more_or_less(change, duration)} {what}"
+
+
+def _of_bytes(what: str) -> Callable[[float], str]:
+    return lambda change: f"{_more_or_less(change, units.size)} {what}"
+
+
+def _of_number(one: str, several: str) -> Callable[[float], str]:
+    return lambda change: _more_or_fewer(change, one, several)
+
+
+def _more_or_fewer(change: float, one: str, several: str) -> str:
+    number = round(abs(change))
+    return f"{number:,} {'more' if change > 0 else 'fewer'} {one if number == 1 else several}"
+
+
+_IN_TOTAL: Final[dict[tuple[str, str], Callable[[float], str]]] = {
+    (RUN, WALL): _of_time("run time"),
+    ("files", "opens_failed"): _of_number("failed open", "failed opens"),
+    ("processes", COUNT): _of_number("process", "processes"),
+    ("files", "read_bytes"): _of_bytes("read"),
+    ("files", "write_bytes"): _of_bytes("written"),
+    ("files", "opens"): _of_number("open", "opens"),
+    ("syscalls", "calls"): _of_number("call", "calls"),
+    ("syscalls", "errors"): _of_number("failed call", "failed calls"),
+}
 
 
 def _times(changes: pl.DataFrame) -> Iterator[str]:
@@ -64,14 +114,18 @@ def _opened(changes: pl.DataFrame) -> Iterator[str]:
     for measure, (one, several) in _OPENS.items():
         if (found := _largest(changes.filter(table="files", measure=measure))) is not None:
             change, where = found
-            number = round(abs(change))
-            word = "more" if change > 0 else "fewer"
-            yield f"{number:,} {word} {one if number == 1 else several} {where}"
+            yield f"{_more_or_fewer(change, one, several)} {where}"
 
 
 def _bytes(changes: pl.DataFrame) -> Iterator[str]:
     for measure, verb, of in (("read_bytes", "read", "from"), ("write_bytes", "written", "to")):
-        of_both = changes.filter(pl.col("only_in").is_null(), table="files", measure=measure)
+        of_both = changes.filter(
+            pl.col("only_in").is_null(),
+            pl.col("key") != NO_NAME,
+            pl.col("change").abs() >= _FEW_BYTES,
+            table="files",
+            measure=measure,
+        )
         if (found := _largest(of_both, of)) is not None:
             change, where = found
             yield f"{_more_or_less(change, units.size)} {verb} {where}"

@@ -9,6 +9,7 @@ import polars as pl
 
 from tracefast.analysis.compare.diff import SIDES, UNITS
 from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, runs_needed
+from tracefast.analysis.compare.tables import TOTALS
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
@@ -38,8 +39,8 @@ class Report(NamedTuple):
     """What :func:`tracefast.diff` gives."""
     runs: tuple[int, int]
     """How many runs there are before and after."""
-    tests: int
-    """How many rows were tested."""
+    tests: tuple[int, ...]
+    """How many comparisons were made in each family."""
 
 
 def print_diff_report(report: Report, request: Request) -> None:
@@ -84,7 +85,7 @@ def render(report: Report, *, width: int | None, top: int) -> str:
         textwrap.wrap(text, prose, subsequent_indent="  ", break_on_hyphens=False)
         for text in [*_words(changes, tested=tested), how_sure(report)]
     ]
-    shown = largest(changes, top)
+    shown = _sure_first(changes, top)
     lines = [*chain.from_iterable(wrapped), "", *_table(shown, width, tested=tested)]
     if (more := changes.height - shown.height) > 0:
         lines.append(f"{plural(more, 'more row')}; --top 0 prints all")
@@ -110,9 +111,9 @@ def how_sure(report: Report) -> str:
 
     Examples
     --------
-    >>> how_sure(Report(pl.DataFrame({"sure": [None]}), (1, 3), 0))
+    >>> how_sure(Report(pl.DataFrame({"sure": [None]}), (1, 3), ()))
     '1 and 3 runs cannot tell a difference from chance: 4 on each side can'
-    >>> how_sure(Report(pl.DataFrame({"sure": [True, False]}), (6, 6), 9))
+    >>> how_sure(Report(pl.DataFrame({"sure": [True, False]}), (6, 6), (2, 7)))
     '6 and 6 runs, 9 comparisons: 1 difference is sure (p at most .05, corrected)'
     """
     before, after = report.runs
@@ -120,12 +121,12 @@ def how_sure(report: Report) -> str:
     if min(report.runs) < MIN_RUNS:
         return f"{runs} cannot tell a difference from chance: {MIN_RUNS} on each side can"
     sure = int(report.changes["sure"].sum())
-    text = f"{runs}, {plural(report.tests, 'comparison')}: "
+    text = f"{runs}, {plural(sum(report.tests), 'comparison')}: "
     if sure:
         what = plural(sure, "difference is", "differences are")
         return text + f"{what} sure (p at most .05, corrected)"
     text += "no difference is sure"
-    needed = runs_needed(report.tests)
+    needed = runs_needed(max(report.tests, default=1))
     if needed > min(report.runs):
         text += (
             f"; with so many, it takes {needed} runs on each side: record more, or compare less"
@@ -150,12 +151,21 @@ def largest(changes: pl.DataFrame, top: int) -> pl.DataFrame:
     """
     if changes.height <= top:
         return changes
-    rows = changes.with_row_index("row")
+    # The words have the totals.
+    parts = changes.filter(pl.col("table") != TOTALS)
+    rows = (changes if parts.is_empty() else parts).with_row_index("row")
     firsts = rows.unique(["table", "key", "unit"], keep="first", maintain_order=True)
     chosen = firsts if firsts.height >= top else rows
     of_units = [chosen.filter(pl.col("unit").eq_missing(unit))["row"] for unit in UNITS]
     turns = (row for turn in zip_longest(*of_units) for row in turn if row is not None)
     return rows.filter(pl.col("row").is_in(list(islice(turns, top)))).drop("row")
+
+
+def _sure_first(changes: pl.DataFrame, top: int) -> pl.DataFrame:
+    """Pick the largest changes of those that are sure, and where there is room, of the others."""
+    is_sure = pl.col("sure").fill_null(value=False)
+    sure = largest(changes.filter(is_sure), top)
+    return sure.vstack(largest(changes.filter(~is_sure), top - sure.height))
 
 
 def _table(rows: pl.DataFrame, width: int | None, *, tested: bool) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.overview.tables import Overview, findings
+from tracefast.analysis.overview.tables import Finding, Overview, findings
 from tracefast.analysis.overview.times import Times, times_of
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
@@ -24,6 +24,8 @@ from tracefast.quantities import plural
 _FILES: Final = 5
 _ERRORS: Final = 3
 _FINDINGS: Final = 5
+# Shorter, what a finding is about says nothing.
+_MIN_OBJECT: Final = 20
 # Where there is no terminal.
 _WIDTH: Final = 100
 _MIN_WIDTH: Final = 60
@@ -73,12 +75,14 @@ def render(found: Overview, logs: list[str], *, width: int, top: int | None = No
     """
     # So that a command can be copied. Standard input cannot be read again.
     log = "LOG…" if len(logs) > 1 else "LOG" if logs[0] == STDIN else printable(logs[0])
+    listed = findings(found)
     parts = [
         _run(found, logs, width),
+        _hangs(listed, log, width),
         _times(found, log, width),
         _files(found, log, width, _most(top, _FILES)),
         _errors(found, log, width, _most(top, _ERRORS)),
-        _findings(found, log, width, _most(top, _FINDINGS)),
+        _findings(listed, log, width, _most(top, _FINDINGS)),
     ]
     return "\n".join("\n".join(part) + "\n" for part in parts if part)
 
@@ -99,6 +103,9 @@ def _title(text: str, command: str, log: str, width: int) -> str:
 def _run(found: Overview, logs: list[str], width: int) -> list[str]:
     """Say what ran, for how long, and what the log lacks."""
     tasks, processes = found.table("tasks"), found.table("processes")
+    # ftrace names all whom the scheduler runs.
+    traced = processes.filter(pl.col("calls") > 0)
+    processes = processes if traced.is_empty() else traced
     events = int(tasks["events"].sum())
     name = printable(logs[0]) if len(logs) == 1 else plural(len(logs), "log")
     title = f"{cut_middle(name, width // 2)}: {plural(events, 'event')}"
@@ -187,15 +194,38 @@ def _errors(found: Overview, log: str, width: int, most: int | None) -> list[str
     return [_title(title, "errors", log, width), *(f"  {line}" for line in text.splitlines())]
 
 
-def _findings(found: Overview, log: str, width: int, most: int | None) -> list[str]:
-    """List what is worth a change."""
-    listed = findings(found)
-    if not listed:
+def _hangs(listed: list[Finding], log: str, width: int) -> list[str]:
+    """Say first what never goes on: nothing else matters then."""
+    stuck = [one for one in listed if one.hangs]
+    if not stuck:
         return []
-    lines = [_title("Worth a change", "insights", log, width)]
-    for one in listed[:most]:
-        text = f"{one.code}: {printable(one.title)}"
-        lines += textwrap.wrap(
-            text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
-        )
-    return lines
+    lines = (line for one in stuck for line in _finding(one, width))
+    return [_title("It hangs", "waits", log, width), *lines]
+
+
+def _findings(listed: list[Finding], log: str, width: int, most: int | None) -> list[str]:
+    """List what is worth a change."""
+    others = [one for one in listed if not one.hangs]
+    if not others:
+        return []
+    lines = (line for one in others[:most] for line in _finding(one, width))
+    return [_title("Worth a change", "insights", log, width), *lines]
+
+
+def _finding(one: Finding, width: int) -> list[str]:
+    """Say what was found, and where it fits into the line, what it is about."""
+    text = f"{one.code}: {printable(one.title)}"
+    if one.object is not None:
+        # Two spaces before the text, and the brackets.
+        room = width - len(text) - 5
+        about = printable(one.object)
+        if room >= min(len(about), _MIN_OBJECT):
+            text = f"{text.removesuffix('.')} ({cut_middle(about, room)})."
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
