@@ -5,6 +5,7 @@ import json
 import re
 
 import polars as pl
+import polars.testing
 import pytest
 
 import tracefast as tf
@@ -249,14 +250,30 @@ def test_activity_adds_up_to_the_table_of_calls():
 
     answers = answers_to(tf.scan(DATA / LOGS["strace"]))
     calls = answers.table("syscalls")
-    assert answers.activity.steps["calls"].sum() == calls["calls"].sum()
-    assert answers.activity.steps["ns"].sum() == calls["total_ns"].sum()
-    moved = answers.activity.steps.select(pl.col("read", "written").sum()).row(0)
+    for counted in (answers.activity.done, answers.activity.called):
+        assert counted["calls"].sum() == calls["calls"].sum()
+        assert counted["ns"].sum() == calls["total_ns"].sum()
+    moved = answers.activity.done.select(pl.col("read", "written").sum()).row(0)
     files = answers.table("files")
     assert moved == (files["read_bytes"].sum(), files["write_bytes"].sum())
     sizes, durations = answers.activity.sizes, answers.activity.durations
     assert sizes.filter(pl.col("name").is_in(READS))["bytes"].sum() == moved[0]
     assert durations["total_ns"].sum() == calls["total_ns"].sum()
+
+
+def test_activity_is_the_same_for_rows_that_polars_gives():
+    from tracefast.analysis.overview.tables import overview
+    from tracefast.page.activity import activity_of
+
+    logs = [DATA / LOGS["strace"], DATA / LOGS["ftrace"]]
+    events = tf.scan(logs)
+    found = overview(events, insights=False)
+    direct = activity_of(events, found)
+    for rows in (events.filter(pl.lit(True)), events.collect()):
+        counted = activity_of(rows, found)
+        for name in ("done", "called", "starting", "durations", "sizes", "members"):
+            one, other = getattr(direct, name), getattr(counted, name)
+            pl.testing.assert_frame_equal(one, other, check_row_order=False)
 
 
 def test_several_logs_are_told_apart(open_page, tmp_path):

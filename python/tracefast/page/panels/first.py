@@ -129,7 +129,7 @@ def _activity(known: Activity, answers: Answers) -> str:
 
 def _throughput(known: Activity, answers: Answers) -> str:
     width = known.step_ns
-    sums = known.steps.group_by(pl.col("step").cast(pl.Int64).alias("bin")).agg(
+    sums = known.done.group_by(pl.col("step").cast(pl.Int64).alias("bin")).agg(
         pl.col("calls", "read", "written").sum()
     )
     lives = known.since_start(answers.table("processes").lazy(), "ts_start", "ts_end")

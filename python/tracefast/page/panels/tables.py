@@ -163,7 +163,7 @@ def calls(answers: Answers) -> Panel:
         top = rows["name"].unique(maintain_order=True).head(12).to_list()
         key = pl.format("{}\n{}", "source", "name") if several else pl.col("name")
         over = (
-            known.steps.filter(pl.col("name").is_in(top))
+            known.called.filter(pl.col("name").is_in(top))
             .group_by(key=key, bin=pl.col("step").cast(pl.Int64))
             .agg(pl.col("calls", "ns").sum())
             .sort("key", "bin")
