@@ -8,6 +8,7 @@ import polars as pl
 from tracefast._polars.folds import finished, fold_together
 from tracefast._polars.given_events import Events
 from tracefast.analysis.overview.tables import Overview
+from tracefast.analysis.processes import only_mentioned
 from tracefast.page.counts import Counts
 from tracefast.plot.bounds import BINS, nanoseconds
 from tracefast.plot.histograms import from_bits
@@ -87,7 +88,9 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
     )
     (counts,) = finished(counting)
     counts.finish()
-    groups, members = _grouped(counts.table("pids"), found.table("processes"))
+    groups, members = _grouped(
+        counts.table("pids"), found.table("processes").filter(~only_mentioned())
+    )
 
     def in_groups(table: str, *by: str) -> pl.DataFrame:
         """Add up tasks; the same log gives rows in the same order."""

@@ -210,7 +210,7 @@ def _formatter(name: str, *, terminal: bool) -> _Formatter:
         return units.size
     if _is_share(name):
         return _percentage(name, terminal=terminal)
-    if name.endswith("_factor"):
+    if name.endswith(("_factor", "imbalance")):
         return units.factor if terminal else "{:.3f}".format
     if name.startswith("POSIX_F_"):
         return "{:.9f}".format

@@ -15,7 +15,16 @@ from tracefast.cli.screen.usage_lines import access_pattern
 from tracefast.page.activity import Activity
 from tracefast.page.answers import Answers
 from tracefast.page.charts.in_page import FOLLOW, in_page
-from tracefast.page.elements import Panel, bullets, code, empty, facts, sentence, table
+from tracefast.page.elements import (
+    Panel,
+    breakable,
+    bullets,
+    code,
+    empty,
+    facts,
+    sentence,
+    table,
+)
 from tracefast.page.shell import figure, json_block, shown, text
 from tracefast.plot.charts import latency, memory, offsets, sizes
 
@@ -120,7 +129,7 @@ def _offsets(answers: Answers, known: Activity) -> str:
         small = in_page(chart, height=130, span_s=known.span_s, attribute=FOLLOW, legend=not drawn)
         name = f"{source}: {path}" if several else path
         drawn.append(
-            f"<div><h3>{text(name, 60)}</h3>{figure(small, path, attributes=FOLLOW)}</div>"
+            f"<div><h3>{breakable(text(name, 60))}</h3>{figure(small, path, attributes=FOLLOW)}</div>"
         )
     return f'<div class="grid">{"".join(drawn)}</div>' if drawn else ""
 
@@ -248,7 +257,7 @@ def starting(answers: Answers) -> Panel:
 
 def waits(answers: Answers) -> Panel:
     """Say who hangs, and which waits were longest."""
-    rows = answers.table("waits").filter(pl.col("on") != "timer")
+    rows = answers.own(answers.table("waits")).filter(pl.col("on") != "timer")
     if rows.is_empty():
         return Panel(
             "waits",
@@ -292,7 +301,7 @@ def kernel(answers: Answers) -> list[Panel]:
         chart = in_page(memory.chart(rows), height=180, span_s=span, attribute=FOLLOW)
         drawn = figure(chart, "Memory", attributes=FOLLOW)
     off = (
-        answers.table("waits")
+        answers.own(answers.table("waits"))
         .group_by("source", "image", "on")
         .agg(
             pl.len().alias("waits"),

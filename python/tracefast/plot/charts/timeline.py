@@ -12,7 +12,7 @@ from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.analysis.waits.table import MIN_NS
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, nanoseconds, seconds
-from tracefast.plot.form import SECONDS, SHORT, WIDTH, time_axis, tooltip
+from tracefast.plot.form import SECONDS, SHORT, WIDTH, amounts, time_axis, tooltip
 from tracefast.plot.intervals import at_once, width_of
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def panel(rows: pl.DataFrame, measure: str, *, last: bool = True) -> "Chart":
                 "value:Q",
                 title=_TITLES[measure],
                 stack=None,
-                axis=alt.Axis(format="~s", tickCount=4),
+                axis=amounts(tickCount=4),
             ),
             tooltip=tooltip(
                 "series",
