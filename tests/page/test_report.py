@@ -12,6 +12,7 @@ import tracefast as tf
 import vega_bundle
 from support.paths import DATA
 from tracefast.analysis.files.accesses import READS
+from tracefast.analysis.processes import only_mentioned
 from tracefast.page.shell import chart_page
 from tracefast.page.shell import vega_bundle as shipped
 
@@ -93,6 +94,19 @@ def test_a_page_says_nothing_loads_nothing_and_draws_all(reports, open_page, nam
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert path.stat().st_size < MOST_BYTES
+
+
+def test_tasks_that_a_log_only_mentions_are_counted(reports, open_page):
+    table = tf.processes(tf.scan(DATA / LOGS["ftrace"])).collect()
+    others = table.filter(only_mentioned())
+    page = open_page(reports["ftrace"])
+    assert others.height
+    assert f"{others.height:,}, of which the log shows no calls" in page.inner_text("#run")
+    assert f"{table.height - others.height:,}\n" in page.inner_text("#run")
+    drawn = page.query_selector("#lifetimes figure script").text_content()
+    marks = next(iter(json.loads(drawn)["datasets"].values()))["mark"]
+    assert marks.count("process") == table.height - others.height
+    assert all(row["image"] != "-" for row in page.evaluate(READ_TABLE, "waits-table"))
 
 
 def test_names_of_a_log_do_nothing(reports, open_page):

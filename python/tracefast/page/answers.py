@@ -65,8 +65,8 @@ class Answers:
         return self.table("processes").filter(only_mentioned())
 
     def own(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Leave out rows of `others`, by their `source` and `pid`."""
-        return rows.join(self.others, on=["source", "pid"], how="anti", maintain_order="left")
+        """Leave out rows of `others`, by their `source` and `task`."""
+        return rows.join(self.others, on=["source", "task"], how="anti", maintain_order="left")
 
     @cached_property
     def stuck(self) -> pl.DataFrame:

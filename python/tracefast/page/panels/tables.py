@@ -128,9 +128,8 @@ def _offsets(answers: Answers, known: Activity) -> str:
         chart = offsets.chart(rows)
         small = in_page(chart, height=130, span_s=known.span_s, attribute=FOLLOW, legend=not drawn)
         name = f"{source}: {path}" if several else path
-        drawn.append(
-            f"<div><h3>{breakable(text(name, 60))}</h3>{figure(small, path, attributes=FOLLOW)}</div>"
-        )
+        title, picture = breakable(text(name, 60)), figure(small, path, attributes=FOLLOW)
+        drawn.append(f"<div><h3>{title}</h3>{picture}</div>")
     return f'<div class="grid">{"".join(drawn)}</div>' if drawn else ""
 
 
