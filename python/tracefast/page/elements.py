@@ -1,6 +1,7 @@
 """Parts of a page: tables, lists, sentences. Every text of a log is escaped by `shell.text`."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -14,6 +15,8 @@ from tracefast.page.shell import text
 _LOW: Final = 16
 # Texts that are longer may be broken into lines, but not into columns of a few letters.
 _LONG: Final = 24
+# Not the first slash of a path, which would be alone at the end of a line.
+_FOLDER: Final = re.compile(r"(?<=\w)/")
 # Sentences hold a path or two.
 _SENTENCE: Final = 700
 
@@ -164,9 +167,9 @@ def breakable(html: str) -> str:
     Examples
     --------
     >>> breakable("/srv/data")
-    '/<wbr>srv/<wbr>data'
+    '/srv/<wbr>data'
     """
-    return html.replace("/", "/<wbr>")
+    return _FOLDER.sub("/<wbr>", html)
 
 
 def _head(values: pl.Series, words: str | None) -> str:

