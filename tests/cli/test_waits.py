@@ -128,6 +128,24 @@ def test_rows_of_waits_of_the_stuck_and_of_pairs(waits):
     assert len(pairs) == 2
 
 
+def test_waits_of_tasks_that_a_log_only_mentions_are_counted(run):
+    demo = DATA / "demo.ftrace.zst"
+    shown = run("waits", demo, "--pairs")
+    every = json.loads(run("waits", demo, "--format", "json").stdout)
+    others = [row for row in every if row["image"] is None]
+    assert others
+    assert f"note: {len(others)} more waits of tasks of which the log shows no" in shown.stderr
+    waiters = {line.split()[0] for line in shown.stdout.splitlines()}
+    assert waiters.isdisjoint(str(row["pid"]) for row in others)
+    listed = run("waits", demo, "--wide")
+    assert len(listed.stdout.splitlines()) == 1 + len(every)
+    assert listed.stderr == ""
+
+
+def test_nobody_who_hangs_is_said(run):
+    assert "the log shows nobody who hangs" in run("waits", HEALTHY, "--stuck").stderr
+
+
 def test_short_waits_are_left_out(waits):
     assert len(json.loads(waits(HEALTHY, "--min", "40ms", "--format", "json"))) < len(
         json.loads(waits(HEALTHY, "--min", "0", "--format", "json"))

@@ -5,12 +5,14 @@ import json
 import re
 
 import polars as pl
+import polars.testing
 import pytest
 
 import tracefast as tf
 import vega_bundle
 from support.paths import DATA
 from tracefast.analysis.files.accesses import READS
+from tracefast.analysis.processes import only_mentioned
 from tracefast.page.shell import chart_page
 from tracefast.page.shell import vega_bundle as shipped
 
@@ -92,6 +94,19 @@ def test_a_page_says_nothing_loads_nothing_and_draws_all(reports, open_page, nam
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert path.stat().st_size < MOST_BYTES
+
+
+def test_tasks_that_a_log_only_mentions_are_counted(reports, open_page):
+    table = tf.processes(tf.scan(DATA / LOGS["ftrace"])).collect()
+    others = table.filter(only_mentioned())
+    page = open_page(reports["ftrace"])
+    assert others.height
+    assert f"{others.height:,}, of which the log shows no calls" in page.inner_text("#run")
+    assert f"{table.height - others.height:,}\n" in page.inner_text("#run")
+    drawn = page.query_selector("#lifetimes figure script").text_content()
+    marks = next(iter(json.loads(drawn)["datasets"].values()))["mark"]
+    assert marks.count("process") == table.height - others.height
+    assert all(row["image"] != "-" for row in page.evaluate(READ_TABLE, "waits-table"))
 
 
 def test_names_of_a_log_do_nothing(reports, open_page):
@@ -249,14 +264,30 @@ def test_activity_adds_up_to_the_table_of_calls():
 
     answers = answers_to(tf.scan(DATA / LOGS["strace"]))
     calls = answers.table("syscalls")
-    assert answers.activity.steps["calls"].sum() == calls["calls"].sum()
-    assert answers.activity.steps["ns"].sum() == calls["total_ns"].sum()
-    moved = answers.activity.steps.select(pl.col("read", "written").sum()).row(0)
+    for counted in (answers.activity.done, answers.activity.called):
+        assert counted["calls"].sum() == calls["calls"].sum()
+        assert counted["ns"].sum() == calls["total_ns"].sum()
+    moved = answers.activity.done.select(pl.col("read", "written").sum()).row(0)
     files = answers.table("files")
     assert moved == (files["read_bytes"].sum(), files["write_bytes"].sum())
     sizes, durations = answers.activity.sizes, answers.activity.durations
     assert sizes.filter(pl.col("name").is_in(READS))["bytes"].sum() == moved[0]
     assert durations["total_ns"].sum() == calls["total_ns"].sum()
+
+
+def test_activity_is_the_same_for_rows_that_polars_gives():
+    from tracefast.analysis.overview.tables import overview
+    from tracefast.page.activity import activity_of
+
+    logs = [DATA / LOGS["strace"], DATA / LOGS["ftrace"]]
+    events = tf.scan(logs)
+    found = overview(events, insights=False)
+    direct = activity_of(events, found)
+    for rows in (events.filter(pl.lit(True)), events.collect()):
+        counted = activity_of(rows, found)
+        for name in ("done", "called", "starting", "durations", "sizes", "members"):
+            one, other = getattr(direct, name), getattr(counted, name)
+            pl.testing.assert_frame_equal(one, other, check_row_order=False)
 
 
 def test_several_logs_are_told_apart(open_page, tmp_path):

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
@@ -236,6 +237,33 @@ def test_bars_of_processes():
     assert few.filter(pl.col("mark") == "process").height <= 5
     assert few.filter(pl.col("mark") == "process")["processes"].sum() == table.height
     assert few.filter(pl.col("mark") == "exec").height <= 3
+
+
+def test_like_children_of_many_parents_are_one_bar():
+    pids = range(1, 101)
+    start = datetime(2026, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+    table = pl.DataFrame(
+        {
+            "source": "log",
+            "task": pids,
+            "pid": pids,
+            "parent_task": [None] * 50 + list(range(1, 51)),
+            "image": "/bin/a",
+            "comm": "a",
+            "ts_start": [start + timedelta(seconds=pid // 51) for pid in pids],
+            "ts_end": [start + timedelta(seconds=9)] * 100,
+            "exit_status": 0,
+            "exit_signal": None,
+        },
+        schema_overrides={
+            "ts_start": pl.Datetime("ns"),
+            "ts_end": pl.Datetime("ns"),
+            "exit_signal": pl.String,
+        },
+    )
+    bars = gantt.rows_of_table(table, bars=5)
+    assert bars["label"].to_list() == ["50x a", "50x a (2)"]
+    assert bars["processes"].to_list() == [50, 50]
 
 
 def test_memory_is_that_of_the_table():

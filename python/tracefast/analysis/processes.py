@@ -12,6 +12,15 @@ from tracefast._polars.given_events import Events
 SCHEMA: Final = pl.Schema(_core.Processes().schema)
 
 
+def only_mentioned() -> pl.Expr:
+    """Say which rows of `processes` are tasks that events such as sched_switch only mention.
+
+    A log of the whole machine has the names of tasks of which it shows no call and no start.
+    """
+    nothing = (pl.col("calls") == 0) & (pl.col("children") == 0)
+    return nothing & pl.all_horizontal(pl.col("image", "ppid", "kind", "ts_end").is_null())
+
+
 def processes(events: Events) -> pl.LazyFrame:
     """Give one row per process of a log: how it was created, what it did, how it ended.
 

@@ -5,19 +5,18 @@ from typing import Final
 
 import polars as pl
 
-from tracefast._polars.given_events import Events, rows_of
-from tracefast.analysis.files.accesses import READS, WRITES
+from tracefast._polars.folds import finished, fold_together
+from tracefast._polars.given_events import Events
 from tracefast.analysis.overview.tables import Overview
-from tracefast.plot.bounds import BINS
-from tracefast.plot.charts.timeline import moved_bytes, real_bytes
-from tracefast.plot.histograms import power_of_two
+from tracefast.analysis.processes import only_mentioned
+from tracefast.page.counts import Counts
+from tracefast.plot.bounds import BINS, nanoseconds
+from tracefast.plot.histograms import from_bits
 from tracefast.quantities import plural
 
 # Steps of time, and rows of tasks, of all charts.
 STEPS: Final = BINS
 MOST_GROUPS: Final = 40
-_NEEDED: Final = ("source", "kind", "status", "task", "pid", "name", "bytes", "ts", "dur_ns")
-_CALLS: Final = ["syscall", "aio"]
 _TASK: Final = ["source", "task"]
 _STEP: Final = pl.UInt8
 _OTHERS: Final = "others"
@@ -35,8 +34,12 @@ class Activity:
     """The groups of processes: `group` (their number), `label`, `processes`."""
     members: pl.DataFrame
     """Which group each task is in: `source`, `task`, `pid`, `group`."""
-    steps: pl.DataFrame
-    """By `source`, `group`, `step` and `name`: `calls`, `ns`, the bytes `read` and `written`."""
+    done: pl.DataFrame
+    """By `source`, `group` and `step`: `calls`, `ns`, the bytes `read` and `written`."""
+    called: pl.DataFrame
+    """By `source`, `name` and `step`: `calls`, `ns`."""
+    starting: pl.DataFrame
+    """By `source`, `group` and `name` of calls that start processes: `ns`."""
     durations: pl.DataFrame
     """Calls by `name` and `low_ns`, as `tracefast.plot.histograms.durations` counts them."""
     sizes: pl.DataFrame
@@ -62,7 +65,7 @@ class Activity:
 
 
 def activity_of(events: Events, found: Overview) -> Activity | None:
-    """Count what the tasks did, in two passes over the events; None for a log without times.
+    """Count what the tasks did, in one pass over the events; None for a log without times.
 
     Parameters
     ----------
@@ -79,73 +82,38 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
     starts = spans.select("source", start="first")
     # The last moment is in the last step.
     step_ns = longest // STEPS + 1
-    rows = rows_of(events, _NEEDED, "tracefast.report")
-    pids = (
-        rows.group_by(_TASK)
-        .agg(pl.col("pid").drop_nulls().last())
-        .collect(engine="streaming")
-        .with_columns(pl.col("source").cast(pl.String))
+    start_of = dict(starts.select("source", nanoseconds("start")).iter_rows())
+    counting = fold_together(
+        events, [lambda: Counts(start_of, step_ns, STEPS)], question="tracefast.report"
     )
-    groups, members = _grouped(pids, found.table("processes"))
-    steps = _steps(rows, starts, members, step_ns)
-    durations, sizes = _measured(rows)
-    # The same log gives the same page.
-    steps = steps.sort("source", "group", "step", "name")
-    return Activity(starts, step_ns, groups, members, steps, durations, sizes)
-
-
-def _steps(
-    rows: pl.LazyFrame, starts: pl.DataFrame, members: pl.DataFrame, step_ns: int
-) -> pl.DataFrame:
-    """Add up what the groups did in each step."""
-    called = pl.col("kind").cast(pl.String) == "syscall"
-    since = (pl.col("ts") - pl.col("start")).dt.total_nanoseconds()
-    by = ["source", "group", "step", "name"]
-    # Sums of plain columns take half the time of sums of expressions.
-    sums = (
-        rows.filter(pl.col("kind").cast(pl.String).is_in(_CALLS), pl.col("name").is_not_null())
-        .select(
-            pl.col("source", "name").cast(pl.String),
-            *("task", "ts"),
-            called.cast(pl.Int64).alias("calls"),
-            pl.when(called).then(pl.col("dur_ns")).alias("ns"),
-            real_bytes(),
-        )
-        .join(members.lazy().select(*_TASK, "group"), on=_TASK, how="inner")
-        .join(starts.lazy(), on="source", how="inner")
-        .with_columns((since // step_ns).clip(0, STEPS - 1).cast(_STEP).alias("step"))
-        .group_by(by)
-        .agg(pl.col("calls", "ns", "bytes").sum())
-        .collect(engine="streaming")
-    )
-    return sums.group_by(by).agg(pl.col("calls", "ns").sum(), *moved_bytes())
-
-
-def _measured(rows: pl.LazyFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Count calls by how long they took, and by how much they moved."""
-    kind, name = (pl.col(column).cast(pl.String) for column in ("kind", "name"))
-    real = pl.col("status").cast(pl.String).ne_missing("injected")
-    moves = name.is_in([*READS, *WRITES]) & (pl.col("bytes") >= 0) & real
-    timed = (kind == "syscall") & (pl.col("dur_ns") >= 0)
-    counts = (
-        rows.filter(kind.is_in(_CALLS))
-        .group_by(
-            name,
-            low_ns=pl.when(timed).then(power_of_two(pl.col("dur_ns"))),
-            low_bytes=pl.when(moves).then(power_of_two(pl.col("bytes"))),
-        )
-        .agg(
-            pl.len().cast(pl.Int64).alias("calls"),
-            pl.col("dur_ns").sum().alias("total_ns"),
-            pl.col("bytes").sum(),
-        )
-        .collect(engine="streaming")
+    (counts,) = finished(counting)
+    counts.finish()
+    groups, members = _grouped(
+        counts.table("pids"), found.table("processes").filter(~only_mentioned())
     )
 
-    def by(key: str, amount: str) -> pl.DataFrame:
-        return counts.drop_nulls(key).group_by("name", key).agg(pl.col("calls", amount).sum())
+    def in_groups(table: str, *by: str) -> pl.DataFrame:
+        """Add up tasks; the same log gives rows in the same order."""
+        rows = counts.table(table).join(members.select(*_TASK, "group"), on=_TASK)
+        return rows.drop("task").group_by("source", "group", *by).sum().sort("source", "group", *by)
 
-    return by("low_ns", "total_ns"), by("low_bytes", "bytes")
+    def by(of: str) -> pl.DataFrame:
+        """Count calls by the power of two of one of their numbers."""
+        low = from_bits(pl.col(f"{of}_bits")).alias(f"low_{of}")
+        counted = counts.table("histograms").drop_nulls(f"{of}_bits").group_by("name", low)
+        return counted.agg(pl.col("calls", of).sum())
+
+    return Activity(
+        starts=starts,
+        step_ns=step_ns,
+        groups=groups,
+        members=members,
+        done=in_groups("tasks", "step"),
+        called=counts.table("names"),
+        starting=in_groups("starts", "name"),
+        durations=by("ns").rename({"ns": "total_ns"}),
+        sizes=by("bytes"),
+    )
 
 
 def _grouped(pids: pl.DataFrame, processes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

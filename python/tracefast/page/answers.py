@@ -15,6 +15,7 @@ from tracefast.analysis.files.accesses import READS, WRITES
 from tracefast.analysis.files.device_reads import with_device_reads
 from tracefast.analysis.memory import memory
 from tracefast.analysis.overview.tables import Overview, overview
+from tracefast.analysis.processes import only_mentioned
 from tracefast.analysis.waits.pairs import pairs
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.analysis.workers.batches import batches_of
@@ -57,6 +58,15 @@ class Answers:
     def is_ftrace(self) -> bool:
         """Whether events have a processor: those of ftrace do."""
         return bool(self.table("tasks")["with_cpu"].sum())
+
+    @cached_property
+    def others(self) -> pl.DataFrame:
+        """Tasks of the machine that the log only mentions: no panel is about them."""
+        return self.table("processes").filter(only_mentioned())
+
+    def own(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Leave out rows of `others`, by their `source` and `task`."""
+        return rows.join(self.others, on=["source", "task"], how="anti", maintain_order="left")
 
     @cached_property
     def stuck(self) -> pl.DataFrame:

@@ -1,12 +1,13 @@
 """Parts of a page: tables, lists, sentences. Every text of a log is escaped by `shell.text`."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import polars as pl
 
-from tracefast.cli.text.table_text import column_texts, heading
+from tracefast.cli.text.table_text import column_texts, heading, with_values
 from tracefast.cli.text.units import count
 from tracefast.page.shell import text
 
@@ -14,6 +15,8 @@ from tracefast.page.shell import text
 _LOW: Final = 16
 # Texts that are longer may be broken into lines, but not into columns of a few letters.
 _LONG: Final = 24
+# Not the first slash of a path, which would be alone at the end of a line.
+_FOLDER: Final = re.compile(r"(?<=\w)/")
 # Sentences hold a path or two.
 _SENTENCE: Final = 700
 
@@ -116,7 +119,7 @@ def table(
     """Write a table that can be sorted by any column.
 
     Numbers are written for people, and are in ``data-v`` as they are. The log is a column only if
-    there are several.
+    there are several, and columns without a value are left out.
 
     Parameters
     ----------
@@ -136,6 +139,7 @@ def table(
     kept = rows.head(most)
     if "source" in kept.columns and kept["source"].n_unique() < 2:  # noqa: PLR2004 - one log
         kept = kept.drop("source")
+    kept = kept.select(with_values(kept, kept.columns))
     heads = "".join(_head(kept[column], (names or {}).get(column)) for column in kept.columns)
     cells = [_cells(kept[column]) for column in kept.columns]
     lines = "\n".join(f"<tr>{''.join(line)}</tr>" for line in zip(*cells, strict=True))
@@ -157,6 +161,17 @@ def table(
     )
 
 
+def breakable(html: str) -> str:
+    """Let paths be broken into lines after their folders.
+
+    Examples
+    --------
+    >>> breakable("/srv/data")
+    '/srv/<wbr>data'
+    """
+    return _FOLDER.sub("/<wbr>", html)
+
+
 def _head(values: pl.Series, words: str | None) -> str:
     kind = " class=n" if values.dtype.is_numeric() else ""
     words = words or heading(values.name, terminal=True)
@@ -165,10 +180,12 @@ def _head(values: pl.Series, words: str | None) -> str:
 
 def _cells(values: pl.Series) -> list[str]:
     """Write the cells of a column."""
-    texts = column_texts(values)
+    # Of one event it would be written in bytes.
+    sized = values.alias("moved_bytes") if values.name == "bytes" else values
+    texts = column_texts(sized)
     if not values.dtype.is_numeric():
         kind = " class=wide" if max(map(len, texts), default=0) > _LONG else ""
-        return [f"<td{kind}>{text(each)}</td>" for each in texts]
+        return [f"<td{kind}>{breakable(text(each))}</td>" for each in texts]
     raw = ["" if value is None or not math.isfinite(value) else repr(value) for value in values]
     return [
         f'<td class=n data-v="{value}">{text(each)}</td>'

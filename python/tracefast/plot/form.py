@@ -25,6 +25,18 @@ def time_axis(field: str, *, title: str | None = "time (s)") -> Any:  # noqa: AN
     return alt.X(f"{field}:Q", title=title, scale=alt.Scale(nice=False))
 
 
+def amounts(**axis: Any) -> Any:  # noqa: ANN401 - of altair
+    """Give an axis of amounts, such as 200M: d3 would write nothing as 0M.
+
+    Examples
+    --------
+    >>> amounts(tickCount=4).to_dict()["format"]
+    '~s'
+    """
+    label = "datum.value === 0 ? '0' : datum.label"
+    return altair().Axis(format="~s", labelExpr=label, **axis)
+
+
 def tooltip(*lines: str | tuple[str, str] | tuple[str, str | None, str]) -> list[Any]:
     """Give the lines of a tooltip.
 

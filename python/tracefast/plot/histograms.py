@@ -13,9 +13,26 @@ def power_of_two(value: pl.Expr) -> pl.Expr:
     >>> pl.select(power_of_two(pl.Series([0, 1, 3, 4096, 2**53 - 1]))).to_series().to_list()
     [0, 1, 2, 4096, 4503599627370496]
     """
+    return from_bits(bits_of(value))
+
+
+def bits_of(value: pl.Expr) -> pl.Expr:
+    """Count the bits of a whole number: 0 for 0, null for one below 0."""
     # Without a logarithm, whose result is rounded: leading zeros are counted.
-    bits = 63 - value.clip(1).cast(pl.Int64).bitwise_leading_zeros().cast(pl.Int64)
-    return pl.when(value > 0).then(pl.lit(2, pl.Int64).pow(bits)).otherwise(0).cast(pl.Int64)
+    bits = 64 - value.cast(pl.Int64).bitwise_leading_zeros()
+    return pl.when(value >= 0).then(bits).cast(pl.UInt8)
+
+
+def from_bits(bits: pl.Expr) -> pl.Expr:
+    """Give the smallest number that has so many bits.
+
+    Examples
+    --------
+    >>> pl.select(from_bits(bits_of(pl.Series([0, 1, 3, -1])))).to_series().to_list()
+    [0, 1, 2, None]
+    """
+    power = pl.lit(2, pl.Int64).pow(bits.clip(1).cast(pl.Int64) - 1)
+    return pl.when(bits > 0).then(power).when(bits == 0).then(0).cast(pl.Int64)
 
 
 def durations(table: pl.LazyFrame, by: str, column: str, most: int = SERIES) -> pl.DataFrame:

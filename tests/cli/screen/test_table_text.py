@@ -94,3 +94,12 @@ def test_verbatim_is_what_was_asked_for():
 def test_no_rows():
     table = pl.DataFrame(schema={"reads": pl.UInt32, "path": pl.String})
     assert render_table(table, table.columns, 80) == "reads  path\n"
+
+
+def test_lists_are_names_on_a_terminal_only():
+    table = pl.DataFrame(
+        {"readers": [["a", "b"], []], "removed": [True, False], "path": ["x", "y"]}
+    )
+    lines = render_table(table, table.columns, 80).splitlines()
+    assert lines[1:] == ["a, b     yes      x", "-        -        y"]
+    assert '["a", "b"]' in render_table(table, table.columns)

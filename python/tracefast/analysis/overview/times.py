@@ -9,7 +9,8 @@ from tracefast import _core
 from tracefast.analysis.forks.advice.case import STOP_NS
 from tracefast.analysis.overview.tables import Overview
 
-_STARTS: Final = [*_core.syscalls_that("forks"), *_core.syscalls_that("execs")]
+# Calls that start processes.
+STARTS: Final = [*_core.syscalls_that("forks"), *_core.syscalls_that("execs")]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def times_of(found: Overview) -> Times | None:
     # Calls of a task may overlap in a damaged log.
     total = max(_sum(span, "span"), in_calls)
     waiting, files = _sum(calls, "wait_ns"), _sum(processes, "io_ns")
-    starts = calls.filter(pl.col("name").is_in(_STARTS))
+    starts = calls.filter(pl.col("name").is_in(STARTS))
     starting = max(_sum(starts, "total_ns") - _sum(starts, "wait_ns"), 0)
     outside = total - in_calls
     stops = None

@@ -118,15 +118,10 @@ def processes(
 
 
 def _without_others(table: "pl.DataFrame") -> tuple["pl.DataFrame", int]:
-    """Leave out tasks that events such as sched_switch only mention; say how many.
+    """Leave out tasks that are only mentioned, and say how many; where all are, they stay."""
+    from tracefast.analysis.processes import only_mentioned
 
-    Where the log shows nothing else, they stay.
-    """
-    import polars as pl
-
-    mentioned = (pl.col("calls") == 0) & (pl.col("children") == 0)
-    unknown = pl.all_horizontal(pl.col("image", "ppid", "kind", "ts_end").is_null())
-    own = table.filter(~(mentioned & unknown))
+    own = table.filter(~only_mentioned())
     return (table, 0) if own.is_empty() else (own, table.height - own.height)
 
 

@@ -1,7 +1,7 @@
 """`tracefast waits`: who waited for whom, and who can never go on."""
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -11,6 +11,10 @@ from tracefast.cli.command_line.time_window import parse_span
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+from tracefast.quantities import plural
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # What a table in text shows; what was waited for last, as it may be long.
 _MAIN: Final = (
@@ -137,6 +141,7 @@ def waits(
 
         data = draw(pairs_of(rows.lazy()).collect(), stuck_rows(rows.lazy()).collect(), suffix)
         write_bytes(data, graph, clobber=request.clobber)
+    rows, others = _without_others(rows, request)
     if pairs:
         table = filter_rows(pairs_of(rows.lazy()).collect(), request)
         print_table(table, request, main=_PAIRS, spare=_SPARE_PAIRS)
@@ -148,10 +153,41 @@ def waits(
             rows = stuck_rows(rows.lazy()).collect()
         table = filter_rows(rows.select(pl.exclude(DETAILS)), request)
         print_table(table, request, main=_MAIN, spare=_SPARE)
+    if request.form is Format.TABLE:
+        _note_what_is_not_shown(request, others, stuck=stuck, empty=rows.is_empty())
     if not complete:
         return FAILED
     failing = () if fail_on is None else STUCK[: STUCK.index(fail_on.value) + 1]
     return FOUND if any(verdict in found for verdict in failing) else DONE
+
+
+def _without_others(rows: "pl.DataFrame", request: Request) -> tuple["pl.DataFrame", int]:
+    """Leave out waits of tasks that a log of the whole machine only mentions; say how many.
+
+    Where the log shows nothing else, and in other forms than a table in text, they stay.
+    """
+    import polars as pl
+
+    if request.form is not Format.TABLE or request.wide or request.where is not None:
+        return rows, 0
+    others = (
+        rows.group_by("source", "pid")
+        .agg(pl.col("image", "name", "verdict").is_null().all())
+        .filter(pl.all_horizontal("image", "name", "verdict"))
+    )
+    own = rows.join(others, on=["source", "pid"], how="anti", maintain_order="left")
+    return (rows, 0) if own.is_empty() else (own, rows.height - own.height)
+
+
+def _note_what_is_not_shown(request: Request, others: int, *, stuck: bool, empty: bool) -> None:
+    """Say why there are no rows of those who hang, or which waits are left out."""
+    if stuck and empty:
+        request.note("note: the log shows nobody who hangs; without --stuck: who waited longest")
+    elif others and not stuck:
+        request.note(
+            f"note: {plural(others, 'more wait')} of tasks of which the log shows no program and no"
+            " call; --wide lists them"
+        )
 
 
 def _suffix(graph: str) -> str:

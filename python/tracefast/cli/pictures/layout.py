@@ -1,8 +1,10 @@
 """Where the nodes of a graph go, and along which curves its edges run."""
 
 import importlib.util
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 # Points per inch, as Graphviz counts.
@@ -10,6 +12,8 @@ _DPI: Final = 72
 # What pictures can hold and people can read.
 MOST_NODES: Final = 60
 MOST_EDGES: Final = 120
+# Parts of a curve that are straight enough to measure it.
+_PARTS: Final = 16
 
 
 @dataclass(frozen=True)
@@ -105,3 +109,32 @@ def layout(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
         found = graph.get_edge(f"n{edge.source}", f"n{edge.target}", key=str(at))
         curves.append([point(text) for text in found.attr["pos"].split()])
     return Layout(right - left, top - bottom, places, curves)
+
+
+def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
+    """Give the point in the middle of the way along an edge.
+
+    Examples
+    --------
+    >>> x, y = middle([(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0)])
+    >>> 1.3 < x < 1.7, y
+    (True, 0.0)
+    """
+    steps = [at / _PARTS for at in range(_PARTS)]
+    way = []
+    for at in range(0, len(points) - 3, 3):
+        one, two, three, four = points[at : at + 4]
+        for t in steps:
+            parts = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
+            corners = (one, two, three, four)
+            x = sum(part * corner[0] for part, corner in zip(parts, corners, strict=True))
+            y = sum(part * corner[1] for part, corner in zip(parts, corners, strict=True))
+            way.append((x, y))
+    way.append(points[-1])
+    lengths = [math.dist(a, b) for a, b in pairwise(way)]
+    left = sum(lengths) / 2
+    for point, length in zip(way, lengths, strict=False):
+        if left <= length:
+            return point
+        left -= length
+    return way[-1]

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import polars as pl
 
-from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES, Edge, Node, layout
+from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES, Edge, Node, layout, middle
 from tracefast.cli.pictures.quoting import dot_text, mermaid_text
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
@@ -181,10 +181,10 @@ def _svg(processes: list[_Process], waits: list[_Wait]) -> str:
     for wait, points in zip(waits, found.edges, strict=True):
         colour = "#c0392b" if wait.stuck else "#555"
         start, *rest = (f"{x:.1f} {y:.1f}" for x, y in points)
-        middle = _middle(points)
+        place_x, place_y = middle(points)
         line = f'fill="none" stroke="{colour}" stroke-width="1.5" marker-end="url(#arrow)"'
         halo = f'fill="{colour}" stroke="#fff" stroke-width="3" paint-order="stroke"'
-        place = f'x="{middle[0]:.1f}" y="{middle[1] - 4:.1f}" text-anchor="middle"'
+        place = f'x="{place_x:.1f}" y="{place_y - 4:.1f}" text-anchor="middle"'
         parts += [
             f"<g><title>{escape(wait.title)}</title>",
             f'<path d="M{start}C{" ".join(rest)}" {line}/>',
@@ -206,12 +206,3 @@ def _svg(processes: list[_Process], waits: list[_Wait]) -> str:
                 f' fill="{fill}">{escape(text)}</text>'
             )
     return "\n".join([*parts, "</g>", "</svg>", ""])
-
-
-def _middle(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """Give the point in the middle of an edge: that of its middle curve."""
-    at = (len(points) - 1) // 3 // 2 * 3
-    one, two, three, four = points[at : at + 4]
-    x, y = ((a + 3 * b + 3 * c + d) / 8 for a, b, c, d in zip(one, two, three, four, strict=True))
-    # Of two curves the border between them is the middle.
-    return (x, y) if (len(points) - 1) // 3 % 2 else one

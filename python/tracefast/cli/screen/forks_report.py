@@ -13,6 +13,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.fork_phases import Phase, phases
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
 from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
@@ -234,7 +235,7 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
     if width is not None:
         room = max(room_for_last(lines, width), _MIN_NAMES)
         lines = [[*line[:-1], _cut_pair(line[-1], room)] for line in lines]
-    text = "\n".join([*align(lines, right=right), ""])
+    text = "\n".join([*with_bold_heading(align(lines, right=right), width), ""])
     return text + (f"{plural(hidden, 'more row')}; --top 0 prints all\n" if hidden else "")
 
 

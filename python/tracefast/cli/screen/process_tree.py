@@ -13,6 +13,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP
@@ -335,14 +336,14 @@ def _aligned(
     out = []
     for at, (name, line) in enumerate(zip(names, lines, strict=True)):
         if at in titles:
-            out.append(f"{titles[at]}\n")
+            out.append(titles[at])
         cells = [padded(name, values[0])]
         for c in range(1, columns):
             text, extra = line[c]
             shown = padded(text, values[c], right=header[c] not in _TEXT_COLUMNS)
             cells.append(shown + extra.ljust(extras[c]))
-        out.append(GAP.join(cells).rstrip() + "\n")
-    text = "".join(out)
+        out.append(GAP.join(cells).rstrip())
+    text = "\n".join([*with_bold_heading(out, width), ""])
     return text.replace("µs", "us") if drawing is _ASCII else text
 
 

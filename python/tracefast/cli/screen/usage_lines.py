@@ -98,9 +98,7 @@ def _transfer_line(op: str, *, short: bool) -> Iterator[pl.Expr]:
     other = pl.col("writes" if op == "read" else "reads") > 0
     first = True if op == "read" else ~other
     mapped = pl.when((pl.col("mmaps") > 0) & first).then(pl.lit(" +map")).otherwise(pl.lit(""))
-    pattern = access_pattern(op)
-    whole = pattern.is_in(_IN_ORDER) & (pl.col(f"{op}_coverage_share") == 1)
-    pattern = pl.when(whole).then(pl.lit("whole")).otherwise(pattern).fill_null("-")
+    pattern = whole_or_pattern(op).fill_null("-")
     processes = pl.col("processes").fill_null(0)
     many = pl.lit(not short) & (processes > 1) & (pattern != "-") & ~_is_stream()
     by = pl.when(many).then(pl.format(", by {} processes", processes)).otherwise(pl.lit(""))
@@ -129,13 +127,19 @@ def _other_line() -> Iterator[pl.Expr]:
     yield pl.lit(None, pl.Int64).alias("op_ns")
 
 
+def whole_or_pattern(op: str) -> pl.Expr:
+    """Name the order in which a file was accessed: ``whole`` if all of it was, in order."""
+    pattern = access_pattern(op)
+    whole = pattern.is_in(_IN_ORDER) & (pl.col(f"{op}_coverage_share") == 1)
+    return pl.when(whole).then(pl.lit("whole")).otherwise(pattern)
+
+
 def access_pattern(op: str) -> pl.Expr:
     """Name the order in which a file was read or written, with a percentage.
 
     ``in sequence``, ``random``, or ``partly random`` by the share of accesses that neither continue
     where the one before ended nor skip only a little; ``once`` where no access follows another; the
-    type
-    of a file without offsets, such as a pipe; ``unknown`` where the log does not show most
+    type of a file without offsets, such as a pipe; ``unknown`` where the log does not show most
     offsets; ``end`` where there was nothing to read. Null where every call failed.
 
     Examples

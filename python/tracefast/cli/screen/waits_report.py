@@ -12,6 +12,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align
@@ -111,8 +112,8 @@ def render(rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int) 
     """
     lines = [line for gap in gaps for line in textwrap.wrap(_GAPS[gap], width or _PROSE_WIDTH)]
     parts = [lines] if lines else []
-    parts += [_stuck(stuck_rows(rows.lazy()).collect(), width), _open(rows, top)]
-    parts += [_longest(rows, top), _pairs(rows, top)]
+    parts += [_stuck(stuck_rows(rows.lazy()).collect(), width), _open(rows, top, width)]
+    parts += [_longest(rows, top, width), _pairs(rows, top, width)]
     parts = [part for part in parts if part]
     if not parts:
         parts = [["No wait of that length."]]
@@ -210,7 +211,7 @@ def _because(row: Row, *, several: bool) -> str | None:
     return f"Line {line}{log}: {_BECAUSE[proof].format(tid=tid, pid=pid)}."
 
 
-def _open(rows: pl.DataFrame, top: int) -> list[str]:
+def _open(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     """Write the waits without an end of which nobody can say that they hang."""
     waiting = pl.col("verdict") == "waiting"
     rest = rows.filter(
@@ -233,10 +234,15 @@ def _open(rows: pl.DataFrame, top: int) -> list[str]:
         cells.append([length, str(row["tid"] or "-"), _program(row), _what(row), who])
     title = f"{plural(rest.height, 'wait')} without an end of their own"
     title = title if rest.height > 1 else "1 wait without an end of its own"
-    return [title, "", *align(cells, right=[0, 1]), *_more(rest.height, top)]
+    return [
+        title,
+        "",
+        *with_bold_heading(align(cells, right=[0, 1]), width),
+        *_more(rest.height, top),
+    ]
 
 
-def _longest(rows: pl.DataFrame, top: int) -> list[str]:
+def _longest(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     """Write the longest waits that ended, and who ended them."""
     ended = rows.filter(
         pl.col("dur_ns").is_not_null()
@@ -258,10 +264,15 @@ def _longest(rows: pl.DataFrame, top: int) -> list[str]:
     title = f"{plural(ended.height, 'wait')} that ended"
     if sleeps:
         title += f", and {plural(sleeps, 'sleep')}"
-    return [title, "", *align(cells, right=[0, 1]), *_more(ended.height, top)]
+    return [
+        title,
+        "",
+        *with_bold_heading(align(cells, right=[0, 1]), width),
+        *_more(ended.height, top),
+    ]
 
 
-def _pairs(rows: pl.DataFrame, top: int) -> list[str]:
+def _pairs(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     """Write which process waited for which."""
     known = pairs(rows.lazy()).collect().filter(pl.col("waker_pid").is_not_null())
     keys = ["waiter_pid", "waiter_image", "waker_pid", "waker_image", "on"]
@@ -284,7 +295,12 @@ def _pairs(rows: pl.DataFrame, top: int) -> list[str]:
         ]
         for row in both.head(top).rows(named=True)
     ]
-    return ["Who waited for whom", "", *align(cells, right=[0, 1, 2]), *_more(both.height, top)]
+    return [
+        "Who waited for whom",
+        "",
+        *with_bold_heading(align(cells, right=[0, 1, 2]), width),
+        *_more(both.height, top),
+    ]
 
 
 def _more(rows: int, top: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, TextIO
 
@@ -56,3 +57,23 @@ def bold_heading(text: str) -> str:
     """
     heading, end, rest = text.partition("\n")
     return f"\x1b[1m{heading}\x1b[0m{end}{rest}"
+
+
+def with_bold_heading(lines: Iterable[str], width: int | None) -> list[str]:
+    """Write the first line of a table that a report prints on a terminal in bold.
+
+    Parameters
+    ----------
+    lines
+        The lines of the table.
+    width
+        The width of the terminal; None where the report goes elsewhere.
+
+    Examples
+    --------
+    >>> with_bold_heading(["calls  name", "   12  read"], None)
+    ['calls  name', '   12  read']
+    """
+    if width is None or not has_coloured_tables():
+        return list(lines)
+    return [bold_heading(line) if at == 0 else line for at, line in enumerate(lines)]

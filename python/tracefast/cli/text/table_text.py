@@ -80,6 +80,8 @@ def render_table(
        10      43,290  /srv/a.pth
     """
     terminal = width is not None
+    if terminal and not verbatim:
+        frame = _in_words(frame)
     frame = as_text(frame)
     if terminal and not verbatim:
         columns = with_values(frame, columns)
@@ -97,6 +99,19 @@ def render_table(
     rows = list(zip(*(column.cells for column in shown), strict=True))
     right = [at for at, column in enumerate(shown) if column.numeric]
     return "".join(f"{line}\n" for line in align(rows, right=right))
+
+
+def _in_words(frame: pl.DataFrame) -> pl.DataFrame:
+    """Write lists of names and what is true as people do; what is not so is not said."""
+    names = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.String)]
+    true = [name for name, dtype in frame.schema.items() if dtype == pl.Boolean]
+    return frame.with_columns(
+        *(
+            pl.when(pl.col(name).list.len() > 0).then(pl.col(name).list.join(", ")).alias(name)
+            for name in names
+        ),
+        *(pl.when(pl.col(name)).then(pl.lit("yes")).alias(name) for name in true),
+    )
 
 
 def fits(table: str, width: int) -> bool:
@@ -210,7 +225,7 @@ def _formatter(name: str, *, terminal: bool) -> _Formatter:
         return units.size
     if _is_share(name):
         return _percentage(name, terminal=terminal)
-    if name.endswith("_factor"):
+    if name.endswith(("_factor", "imbalance")):
         return units.factor if terminal else "{:.3f}".format
     if name.startswith("POSIX_F_"):
         return "{:.9f}".format

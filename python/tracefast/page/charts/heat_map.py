@@ -22,7 +22,7 @@ def rows(activity: Activity, waits: pl.DataFrame) -> pl.DataFrame:
     """Give bytes, calls and time of waits (ns) by group of processes and step, if there are any."""
     by = ["group", "step"]
     moved = (pl.col("read") + pl.col("written")).sum().alias("bytes")
-    done = activity.steps.group_by(pl.col("group"), pl.col("step").cast(pl.Int64)).agg(
+    done = activity.done.group_by("group", pl.col("step").cast(pl.Int64)).agg(
         moved, pl.col("calls").sum()
     )
     members = activity.members.select("source", "task", "group")
@@ -36,7 +36,8 @@ def rows(activity: Activity, waits: pl.DataFrame) -> pl.DataFrame:
             end=start + pl.coalesce("dur_ns", "open_ns").fill_null(0),
         )
     )
-    waited = at_once(held, 0, activity.step_ns, STEPS, ["group"]).filter(pl.col("value") > 0)
+    waited = at_once(held, 0, activity.step_ns, STEPS, ["group"])
+    waited = waited.filter(pl.col("value") > 0)
     waited = waited.select(
         "group", step="bin", waiting=(pl.col("value") * activity.step_ns).round().cast(pl.Int64)
     )

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from tracefast import _core
 from tracefast.analysis.overview.tables import Overview
+from tracefast.analysis.overview.times import STARTS
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.page.activity import Activity
 from tracefast.page.charts.heat_map import LABEL
@@ -22,7 +22,6 @@ PARTS: Final = {
     "other_ns": "other calls",
     "outside_ns": "outside of calls",
 }
-_STARTS: Final = [*_core.syscalls_that("forks"), *_core.syscalls_that("execs")]
 _KEY: Final = ["source", "task"]
 
 
@@ -34,18 +33,16 @@ def rows(activity: Activity, found: Overview) -> pl.DataFrame:
     calls = found.table("syscalls")
     # What waits of a call that starts a process is waiting.
     busy = (
-        calls.filter(pl.col("name").is_in(_STARTS))
+        calls.filter(pl.col("name").is_in(STARTS))
         .group_by("name")
         .agg(pl.col("total_ns", "wait_ns").sum())
         .select("name", busy=1 - pl.col("wait_ns") / pl.col("total_ns").clip(1))
     )
-    in_calls = (
-        activity.steps.join(busy, on="name", how="left")
+    in_calls = activity.done.group_by("group").agg(pl.col("ns").sum().alias("in_calls"))
+    starting = (
+        activity.starting.join(busy, on="name")
         .group_by("group")
-        .agg(
-            pl.col("ns").sum().alias("in_calls"),
-            (pl.col("ns") * pl.col("busy").fill_null(0)).sum().cast(pl.Int64).alias("starting_ns"),
-        )
+        .agg((pl.col("ns") * pl.col("busy")).sum().cast(pl.Int64).alias("starting_ns"))
     )
     members = activity.members.select(*_KEY, "group")
     spans = (
@@ -62,7 +59,10 @@ def rows(activity: Activity, found: Overview) -> pl.DataFrame:
         .agg(pl.col("wait_ns").sum().alias("waiting_ns"), pl.col("io_ns").sum().alias("files_ns"))
     )
     rows = activity.groups.join(spans, on="group").join(in_calls, on="group", how="left")
-    rows = rows.join(done, on="group", how="left").fill_null(0)
+    rows = rows.join(starting, on="group", how="left").join(done, on="group", how="left")
+    rows = rows.with_columns(
+        pl.col("in_calls", "starting_ns", "waiting_ns", "files_ns").fill_null(0)
+    )
     known = pl.sum_horizontal("waiting_ns", "files_ns", "starting_ns")
     rows = rows.with_columns(
         other_ns=(pl.col("in_calls") - known).clip(0),

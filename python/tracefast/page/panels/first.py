@@ -34,6 +34,7 @@ def run(answers: Answers) -> Panel:
     """Say what ran."""
     tasks, processes = answers.table("tasks"), answers.table("processes")
     calls, files = answers.table("syscalls"), answers.table("files")
+    others = answers.others.height
     rows = [("Logs", ", ".join(answers.inputs) or "-")]
     argv = processes.filter(pl.col("argv").is_not_null())["argv"].to_list()
     if argv:
@@ -43,7 +44,8 @@ def run(answers: Answers) -> Panel:
     rows += [
         ("Tracer", "ftrace" if answers.is_ftrace else "strace"),
         ("Events", f"{int(tasks['events'].sum()):,}"),
-        ("Processes", f"{processes.height:,}"),
+        ("Processes", f"{processes.height - others:,}"),
+        *([("Other tasks", f"{others:,}, of which the log shows no calls")] if others else []),
         ("System calls", f"{int(calls['calls'].sum()):,}, {int(calls['errors'].sum()):,} failed"),
         ("Read", units.size(int(files["read_bytes"].sum()))),
         ("Written", units.size(int(files["write_bytes"].sum()))),
@@ -129,10 +131,11 @@ def _activity(known: Activity, answers: Answers) -> str:
 
 def _throughput(known: Activity, answers: Answers) -> str:
     width = known.step_ns
-    sums = known.steps.group_by(pl.col("step").cast(pl.Int64).alias("bin")).agg(
+    sums = known.done.group_by(pl.col("step").cast(pl.Int64).alias("bin")).agg(
         pl.col("calls", "read", "written").sum()
     )
-    lives = known.since_start(answers.table("processes").lazy(), "ts_start", "ts_end")
+    own = answers.own(answers.table("processes"))
+    lives = known.since_start(own.lazy(), "ts_start", "ts_end")
     lived = lives.filter(pl.col("ts_start").is_not_null()).select(
         start=nanoseconds("ts_start").clip(0), end=nanoseconds("ts_end").fill_null(width * STEPS)
     )
@@ -164,7 +167,9 @@ def _lifetimes(known: Activity, answers: Answers) -> str:
     execs = known.since_start(
         forks.lazy().select("source", pid="child_pid", at=at, program="image"), "at"
     ).with_columns(nanoseconds("at"))
-    table = known.since_start(answers.table("processes").lazy(), "ts_start", "ts_end").collect()
+    table = known.since_start(
+        answers.own(answers.table("processes")).lazy(), "ts_start", "ts_end"
+    ).collect()
     ends = known.since_start(
         answers.table("tasks").lazy().group_by("source").agg(pl.col("last").max()), "last"
     ).with_columns(nanoseconds("last"))

@@ -11,11 +11,20 @@ from tracefast.cli.pictures.flow.graph import graph_of
 from tracefast.cli.pictures.flow.svg import svg
 from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES
 from tracefast.cli.screen.errors_table import in_words
-from tracefast.cli.screen.usage_lines import access_pattern
+from tracefast.cli.screen.usage_lines import whole_or_pattern
 from tracefast.page.activity import Activity
 from tracefast.page.answers import Answers
 from tracefast.page.charts.in_page import FOLLOW, in_page
-from tracefast.page.elements import Panel, bullets, code, empty, facts, sentence, table
+from tracefast.page.elements import (
+    Panel,
+    breakable,
+    bullets,
+    code,
+    empty,
+    facts,
+    sentence,
+    table,
+)
 from tracefast.page.shell import figure, json_block, shown, text
 from tracefast.plot.charts import latency, memory, offsets, sizes
 
@@ -73,7 +82,7 @@ def files(answers: Answers) -> list[Panel]:
     used, known = answers.used_files, answers.activity
     rows = used.select(
         *("source", "path", "processes", "opens", "reads", "read_bytes"),
-        access_pattern("read").alias("pattern"),
+        whole_or_pattern("read").alias("pattern"),
         *("read_reread_factor", "read_ns", "writes", "write_bytes"),
         *(name for name in _OF_DEVICES if name in used.columns),
     )
@@ -119,9 +128,8 @@ def _offsets(answers: Answers, known: Activity) -> str:
         chart = offsets.chart(rows)
         small = in_page(chart, height=130, span_s=known.span_s, attribute=FOLLOW, legend=not drawn)
         name = f"{source}: {path}" if several else path
-        drawn.append(
-            f"<div><h3>{text(name, 60)}</h3>{figure(small, path, attributes=FOLLOW)}</div>"
-        )
+        title, picture = breakable(text(name, 60)), figure(small, path, attributes=FOLLOW)
+        drawn.append(f"<div><h3>{title}</h3>{picture}</div>")
     return f'<div class="grid">{"".join(drawn)}</div>' if drawn else ""
 
 
@@ -163,7 +171,7 @@ def calls(answers: Answers) -> Panel:
         top = rows["name"].unique(maintain_order=True).head(12).to_list()
         key = pl.format("{}\n{}", "source", "name") if several else pl.col("name")
         over = (
-            known.steps.filter(pl.col("name").is_in(top))
+            known.called.filter(pl.col("name").is_in(top))
             .group_by(key=key, bin=pl.col("step").cast(pl.Int64))
             .agg(pl.col("calls", "ns").sum())
             .sort("key", "bin")
@@ -248,7 +256,7 @@ def starting(answers: Answers) -> Panel:
 
 def waits(answers: Answers) -> Panel:
     """Say who hangs, and which waits were longest."""
-    rows = answers.table("waits").filter(pl.col("on") != "timer")
+    rows = answers.own(answers.table("waits")).filter(pl.col("on") != "timer")
     if rows.is_empty():
         return Panel(
             "waits",
@@ -292,7 +300,7 @@ def kernel(answers: Answers) -> list[Panel]:
         chart = in_page(memory.chart(rows), height=180, span_s=span, attribute=FOLLOW)
         drawn = figure(chart, "Memory", attributes=FOLLOW)
     off = (
-        answers.table("waits")
+        answers.own(answers.table("waits"))
         .group_by("source", "image", "on")
         .agg(
             pl.len().alias("waits"),

@@ -101,7 +101,7 @@ def rows_of_table(
         .with_columns(
             start.alias("start"),
             pl.max_horizontal(pl.coalesce(stop, "last"), start).alias("stop"),
-            pl.col("image").alias("program"),
+            pl.coalesce("image", "comm").alias("program"),
             _end().alias("end"),
         )
         .select("source", "task", "pid", "parent_task", "program", "start", "stop", "end")
@@ -141,7 +141,7 @@ def _end() -> pl.Expr:
 
 
 def _bars(single: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Join children of one parent that ran one program, then all that live shortest."""
+    """Join children that ran one program: of one parent, of one program, then the shortest."""
     one = pl.len() == 1
     joined = [
         *(pl.when(one).then(pl.col(name).first()).alias(name) for name in ("pid", "end")),
@@ -151,13 +151,17 @@ def _bars(single: pl.DataFrame, most: int) -> pl.DataFrame:
     ]
     if single.height <= most:
         return single.with_columns(pl.lit(1, pl.UInt32).alias("processes"))
-    alike = single.group_by("source", "parent_task", "program", maintain_order=True).agg(*joined)
-    if alike.height <= most:
-        return alike
+    makers = single.select("source", parent_task="task", parent="program")
+    single = single.join(makers, on=["source", "parent_task"], how="left", maintain_order="left")
+    for maker in ("parent_task", "parent"):
+        by = ["source", maker, "program"]
+        alike = single.group_by(by, maintain_order=True).agg(*joined)
+        if alike.height <= most:
+            return alike
     ranked = alike.sort(pl.col("stop") - pl.col("start"), descending=True, maintain_order=True)
     rest = ranked.slice(most - 1).select(
         pl.lit(None, pl.String).alias("source"),
-        pl.lit(None, pl.UInt32).alias("parent_task"),
+        pl.lit(None, pl.String).alias("parent"),
         pl.lit("others").alias("program"),
         pl.lit(None, pl.Int32).alias("pid"),
         pl.lit(None, pl.String).alias("end"),

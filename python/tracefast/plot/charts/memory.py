@@ -7,7 +7,7 @@ import polars as pl
 from tracefast.analysis.memory import memory
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BRUSHED, SERIES, nanoseconds, origin_of, seconds, short_names
-from tracefast.plot.form import COUNT, HEIGHT, SECONDS, WIDTH, time_axis, tooltip
+from tracefast.plot.form import COUNT, HEIGHT, SECONDS, WIDTH, amounts, time_axis, tooltip
 
 if TYPE_CHECKING:
     from altair import Chart
@@ -103,7 +103,7 @@ def chart(rows: pl.DataFrame, *, title: str = "Memory of processes") -> "Chart":
         .mark_line(interpolate="step-after")
         .encode(
             x=time_axis("time_s"),
-            y=alt.Y("bytes:Q", title="memory (bytes)", axis=alt.Axis(format="~s")),
+            y=alt.Y("bytes:Q", title="memory (bytes)", axis=amounts()),
             color=alt.Color("process:N", title="process", sort=None),
             tooltip=tooltip(
                 "process",

@@ -9,7 +9,7 @@ from tracefast.analysis.files.accesses import accesses as accesses_of
 from tracefast.analysis.files.accesses import of_files
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BRUSHED, nanoseconds, origin_of, seconds, short_name
-from tracefast.plot.form import COUNT, HEIGHT, ID, SECONDS, WIDTH, time_axis, tooltip, ways
+from tracefast.plot.form import COUNT, HEIGHT, ID, SECONDS, WIDTH, amounts, time_axis, tooltip, ways
 
 if TYPE_CHECKING:
     import os
@@ -211,7 +211,7 @@ def chart(rows: pl.DataFrame, *, title: str = "") -> "Chart":
         .encode(
             x=time_axis("start_s"),
             x2="end_s:Q",
-            y=alt.Y("offset:Q", title="offset in the file (bytes)", axis=alt.Axis(format="~s")),
+            y=alt.Y("offset:Q", title="offset in the file (bytes)", axis=amounts()),
             y2="offset_end:Q",
             color=ways("way", _WAYS),
             tooltip=tooltip(

@@ -85,7 +85,12 @@ def chart(rows: pl.DataFrame, *, title: str = "Sizes of reads and writes") -> "C
         alt.Chart(sizes, title=title)
         .mark_bar()
         .encode(
-            x=alt.X("size:N", title="bytes moved, at least", sort=None),
+            x=alt.X(
+                "size:N",
+                title="bytes moved, at least",
+                sort=None,
+                axis=alt.Axis(labelAngle=0, labelOverlap=True),
+            ),
             xOffset=alt.XOffset("way:N", sort=_WAYS),
             y=alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog")),
             color=ways("way", _WAYS),

@@ -12,7 +12,7 @@ from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.analysis.waits.table import MIN_NS
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, nanoseconds, seconds
-from tracefast.plot.form import SECONDS, SHORT, WIDTH, time_axis, tooltip
+from tracefast.plot.form import SECONDS, SHORT, WIDTH, amounts, time_axis, tooltip
 from tracefast.plot.intervals import at_once, width_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _TITLES: Final = {
 _HEIGHT: Final = 110
 # Ways of bytes, and the calls that move them: what copies from one descriptor to another reads and
 # writes.
-_WAYS: Final = {"read": READS, "written": [*WRITES, *TRANSFERS]}
+WAYS: Final = {"read": READS, "written": [*WRITES, *TRANSFERS]}
 _EMPTY: Final = pl.Schema(
     {
         "measure": pl.String(),
@@ -156,7 +156,7 @@ def moved_bytes() -> list[pl.Expr]:
     # Only now, as there are fewer sums than events.
     return [
         pl.col("bytes").filter(pl.col("name").is_in(names)).sum().alias(way)
-        for way, names in _WAYS.items()
+        for way, names in WAYS.items()
     ]
 
 
@@ -181,11 +181,9 @@ def rates_of_sums(
 ) -> list[pl.DataFrame]:
     """Give the series of bytes and calls for sums by `bin`: `calls`, `read`, `written`."""
     each = pl.DataFrame({"bin": pl.int_range(bins, eager=True)}).join(sums, "bin", "left")
-    wanted = {"bytes": list(_WAYS), "calls": ["calls"]}
+    wanted = {"bytes": list(WAYS), "calls": ["calls"]}
     of_second = 1_000_000_000 / width
-    per_second = each.with_columns(
-        pl.col("calls", *_WAYS).fill_null(0).cast(pl.Float64) * of_second
-    )
+    per_second = each.with_columns(pl.col("calls", *WAYS).fill_null(0).cast(pl.Float64) * of_second)
     return [
         series(measure, column, per_second.select("bin", pl.col(column).alias("value")))
         for measure, columns in wanted.items()
@@ -230,7 +228,7 @@ def panel(rows: pl.DataFrame, measure: str, *, last: bool = True) -> "Chart":
                 "value:Q",
                 title=_TITLES[measure],
                 stack=None,
-                axis=alt.Axis(format="~s", tickCount=4),
+                axis=amounts(tickCount=4),
             ),
             tooltip=tooltip(
                 "series",

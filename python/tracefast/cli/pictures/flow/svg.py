@@ -1,14 +1,13 @@
 """The graph as SVG."""
 
 import math
-from itertools import pairwise
 from typing import Final
 from xml.sax.saxutils import escape
 
 from tracefast.cli.pictures.flow.colours import KINDS, ROLES, colours, legend
 from tracefast.cli.pictures.flow.graph import Graph, Group, Line
 from tracefast.cli.pictures.flow.texts import line_label
-from tracefast.cli.pictures.layout import Edge, Node, layout
+from tracefast.cli.pictures.layout import Edge, Node, layout, middle
 from tracefast.cli.text.shorten import cut_middle
 
 _MOST_TEXT: Final = 26
@@ -22,8 +21,6 @@ _LEGEND: Final = 26
 _LINE_COLOUR: Final = "#94a3b8"
 _TEXT: Final = "#111827"
 _NOTE: Final = "#4b5563"
-# Points of a curve between which it is straight enough.
-_STEPS: Final = 16
 # Names that a tooltip lists.
 _MOST_NAMES: Final = 20
 _FONT: Final = 'font-family="system-ui, sans-serif" font-size="12"'
@@ -145,7 +142,7 @@ def _curve(
     if line.back is not None:
         parts.append(_arrow(points[1], points[0], width))
     if label:
-        x, y = _middle(points)
+        x, y = middle(points)
         halo = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
         place = f'x="{x:.1f}" y="{y - width / 2 - 2:.1f}" text-anchor="middle" font-size="10"'
         parts.append(f'<text {place} fill="{_NOTE}" {halo}>{escape(label)}</text>')
@@ -162,28 +159,6 @@ def _arrow(before: tuple[float, float], tip: tuple[float, float], width: float) 
     x, y = tip[0] - dx * size, tip[1] - dy * size
     sides = f"{x - dy * half:.1f} {y + dx * half:.1f} {x + dy * half:.1f} {y - dx * half:.1f}"
     return f'<polygon points="{tip[0]:.1f} {tip[1]:.1f} {sides}" fill="#64748b"/>'
-
-
-def _middle(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """Give the point in the middle of the way along an edge."""
-    steps = [at / _STEPS for at in range(_STEPS)]
-    way = []
-    for at in range(0, len(points) - 3, 3):
-        one, two, three, four = points[at : at + 4]
-        for t in steps:
-            parts = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
-            corners = (one, two, three, four)
-            x = sum(part * corner[0] for part, corner in zip(parts, corners, strict=True))
-            y = sum(part * corner[1] for part, corner in zip(parts, corners, strict=True))
-            way.append((x, y))
-    way.append(points[-1])
-    lengths = [math.dist(a, b) for a, b in pairwise(way)]
-    left = sum(lengths) / 2
-    for point, length in zip(way, lengths, strict=False):
-        if left <= length:
-            return point
-        left -= length
-    return way[-1]
 
 
 def _legend(groups: list[Group]) -> list[tuple[str, str, float, str]]:

@@ -12,6 +12,7 @@ from tracefast.cli.output.terminal import is_terminal_table, screen_rows, termin
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.pictures.flow.graph import Graph, Group, graph_of
 from tracefast.cli.screen.flow.gaps import gap_lines
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP, align
@@ -180,7 +181,7 @@ def _fitted(cells: list[list[str]], long: Sequence[int], width: int | None) -> l
             for row in cells
         ]
     right = [0] if 0 not in long else []
-    return list(align(cells, right=right))
+    return with_bold_heading(align(cells, right=right), width)
 
 
 def _shares(wanted: list[int], room: int) -> list[int]:

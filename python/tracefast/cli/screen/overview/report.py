@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast.analysis.overview.tables import Finding, Overview, findings
 from tracefast.analysis.overview.times import Times, times_of
+from tracefast.analysis.processes import only_mentioned
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
@@ -117,13 +118,15 @@ def _run(found: Overview, logs: list[str], width: int) -> list[str]:
     if len(image):
         argv = processes.filter(pl.col("argv").is_not_null())["argv"].to_list()
         what = " ".join(argv[0]) if argv else image[0]
-        others = processes.height - 1
+        mentioned = processes.filter(only_mentioned()).height
+        others = processes.height - mentioned - 1
         threads = int(processes["threads"].sum()) - processes.height
         more = [
             *([plural(others, "more process", "more processes")] if others else []),
             *([plural(threads, "thread")] if threads > 0 else []),
         ]
         end = f", and {' and '.join(more)}" if more else ""
+        end += f"; {plural(mentioned, 'other task')} of the machine" if mentioned else ""
         lines.append(f"{cut_middle(printable(what), width - len(end))}{end}")
     lacks = [_GAPS[gap] for gap in found.gaps if gap in _GAPS]
     if unparsed := int(tasks["unparsed"].sum()):
