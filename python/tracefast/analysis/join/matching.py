@@ -1,10 +1,15 @@
 """Which call of ftrace's log is which of strace's."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from tracefast.analysis.join.clock import Clock, anchors, clock_of
+from tracefast.analysis.join.rows import PART, Rows
 from tracefast.error_hints import error_with_hint
 
 # Their results are numbers of tasks, which differ between namespaces.
@@ -24,7 +29,28 @@ _SKEW_NS: Final = 50_000_000
 _VOTES: Final = 0.6
 
 
-def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, Clock]:
+@dataclass(frozen=True)
+class Matches:
+    """Calls that both logs show.
+
+    Attributes
+    ----------
+    pairs
+        One row per pair: `row` and `frow`, the rows of both; `residual`, by how much the middles
+        of the two are apart, in nanoseconds; `dur`, what strace's call took; and the columns of
+        strace's calls that were asked for.
+    threads
+        `who` and `ftid`, strace's tasks and ftrace's threads; only those of pairs.
+    clock
+        How strace's clock is read on ftrace's.
+    """
+
+    pairs: Rows
+    threads: pl.DataFrame
+    clock: Clock
+
+
+def matched(strace: Rows, ftrace: Rows, folder: Path, more: Iterable[str] = ()) -> Matches:
     """Match calls.
 
     strace is told of a call before the kernel starts it and after it has ended, so the call of
@@ -35,12 +61,10 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
     ----------
     strace, ftrace
         The calls of both logs.
-
-    Returns
-    -------
-    polars.DataFrame, Clock
-        One row per pair: `row` and `frow`, the rows of both; `enter`, strace's time; `residual`,
-        by how much the middles of the two are apart, in nanoseconds. And the clock.
+    folder
+        For files that are needed as long as the result.
+    more
+        Columns of strace's calls to keep.
 
     Raises
     ------
@@ -52,21 +76,63 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
         raise _unrelated("no sequence of calls with the same names and results is in both")
     clock = clock_of(found)
     tolerance = max(int(found["slack"].median() or 0), _SLACK_NS)  # type: ignore[arg-type]
-    timed = _timed(strace, clock)
-    threads = _threads(found, timed, ftrace, tolerance)
-    known = timed.join(threads, on="who")
-    pairs = _pairs(known, ftrace, tolerance, by_tid=True)
-    possible = _shown_by_both(timed, ftrace, threads)
-    if pairs.height < _LEAST_SHARE * possible or pairs.is_empty():
+    threads = _threads(found, strace, ftrace, clock, tolerance)
+    times = pl.col("enter").min().alias("begin"), pl.col("enter").max().alias("end")
+    shown = ftrace.all.group_by("tid").agg(times).collect()
+    names = ftrace.all.select(pl.col("name").unique()).collect()["name"]
+    near = possible = 0
+    parts: list[Path] = []
+    taken = pl.DataFrame(schema={"row": pl.UInt32})
+    of_tasks = pl.DataFrame(schema=threads.schema)
+    for timed, other in _windows(strace, ftrace, clock, tolerance):
+        known = timed.join(threads, on="who")
+        possible += _shown_by_both(known, shown, names)
+        pairs, fitting = _pairs_of(known, other.join(taken, on="row", how="anti"), tolerance)
+        near += fitting
+        # A call of ftrace may be in two windows.
+        mine = pairs.select(pl.col("frow").alias("row"))
+        taken = pl.concat([taken.join(other, on="row", how="semi"), mine])
+        kept = known.select("row", (pl.col("exit") - pl.col("enter")).alias("dur"), *more)
+        file = folder / f"pairs-{len(parts)}.parquet"
+        pairs.select("row", "frow", "residual").join(kept, on="row").write_parquet(
+            file, compression="lz4"
+        )
+        parts.append(file)
+        of_tasks = pl.concat([of_tasks, known.join(pairs, on="row").select(threads.columns)])
+        of_tasks = of_tasks.unique()
+    if near < _LEAST_SHARE * possible or not near:
         raise _unrelated(
-            f"of {possible:,} calls that both could show, {pairs.height:,} have the same name and"
+            f"of {possible:,} calls that both could show, {near:,} have the same name and"
             " result at the same time"
         )
-    ordered = _in_order(known, ftrace, found)
+    return Matches(
+        Rows(pl.scan_parquet(parts, glob=False), folder / "pairs.parquet"), of_tasks, clock
+    )
+
+
+def _windows(
+    strace: Rows, ftrace: Rows, clock: Clock, tolerance: int
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Give strace's calls part by part, on ftrace's clock, and ftrace's calls of the same time."""
+    enter = strace.all.select("enter").collect()["enter"].sort()
+    bounds = [*enter.gather_every(PART).unique(maintain_order=True), enter[-1] + 1]
+    margin = 2 * _SKEW_NS + tolerance
+    for first, end in pairwise(bounds):
+        timed = _timed(strace.between("enter", first, end), clock)
+        times = timed["enter"].sort()
+        yield timed, ftrace.between("enter", times[0] - margin, times[-1] + margin)
+
+
+def _pairs_of(known: pl.DataFrame, other: pl.DataFrame, tolerance: int) -> tuple[pl.DataFrame, int]:
+    """Pair the calls of a window; and count those that are paired by their time alone."""
+    pairs = _pairs(known, other, tolerance, by_tid=True)
+    if pairs.is_empty():
+        return pairs, 0
+    found = anchors([known], [other]).filter(pl.col("offset").abs() < _SKEW_NS)
+    ordered = _in_order(known, other, found)
     others = pairs.join(ordered, on="row", how="anti").join(ordered, on="frow", how="anti")
-    pairs = pl.concat([ordered, others])
-    pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
-    return pairs, clock
+    both = pl.concat([ordered, others])
+    return pl.concat([both, _between(known, other, both)]).sort("row"), pairs.height
 
 
 def _unrelated(why: str) -> Exception:
@@ -100,30 +166,34 @@ def _timed(strace: pl.DataFrame, clock: Clock) -> pl.DataFrame:
 
 
 def _threads(
-    found: pl.DataFrame, timed: pl.DataFrame, ftrace: pl.DataFrame, tolerance: int
+    found: pl.DataFrame, strace: Rows, ftrace: Rows, clock: Clock, tolerance: int
 ) -> pl.DataFrame:
     """Find ftrace's thread of each task of strace."""
     by_sequence = _most(found.group_by("who", "ftid").len("votes"))
-    calls = timed.group_by("who").agg(pl.len().alias("calls"), pl.col("tid").first())
+    calls = strace.all.group_by("who").agg(pl.len().alias("calls"), pl.col("tid").first()).collect()
     left = calls.join(by_sequence, on="who", how="anti")
     if left.is_empty():
         return by_sequence.select("who", "ftid")
     named = by_sequence.join(calls, on="who")
     if (named["tid"] == named["ftid"]).all() and not named.is_empty():
         # Both logs are of one namespace.
-        same = left.join(ftrace.select("tid").unique(), on="tid", how="semi")
+        threads = ftrace.all.select(pl.col("tid").unique()).collect()
+        same = left.join(threads, on="tid", how="semi")
         return pl.concat(
             [by_sequence.select("who", "ftid"), same.select("who", pl.col("tid").alias("ftid"))]
         )
     # Short ones, by the time of their calls.
     taken = by_sequence["ftid"].unique()
-    rows = timed.join(left.select("who"), on="who", how="semi")
-    others = ftrace.filter(~pl.col("tid").is_in(taken.implode()))
-    voted = _pairs(rows, others, tolerance, by_tid=False).join(
-        ftrace.select(pl.col("row").alias("frow"), pl.col("tid").alias("ftid")), on="frow"
-    )
-    by_time = _most(voted.group_by("who", "ftid").len("votes")).join(left, on="who")
-    by_time = by_time.filter(pl.col("votes") >= _VOTES * pl.col("calls"))
+    votes = pl.DataFrame(schema={"who": pl.UInt64, "ftid": pl.Int32, "votes": pl.UInt32})
+    for timed, other in _windows(strace, ftrace, clock, tolerance):
+        rows = timed.join(left.select("who"), on="who", how="semi")
+        others = other.filter(~pl.col("tid").is_in(taken.implode()))
+        voted = _pairs(rows, others, tolerance, by_tid=False).join(
+            other.select(pl.col("row").alias("frow"), pl.col("tid").alias("ftid")), on="frow"
+        )
+        votes = pl.concat([votes, voted.group_by("who", "ftid").len("votes")])
+    summed = votes.group_by("who", "ftid").agg(pl.col("votes").sum())
+    by_time = _most(summed).join(left, on="who").filter(pl.col("votes") >= _VOTES * pl.col("calls"))
     return pl.concat([by_sequence.select("who", "ftid"), by_time.select("who", "ftid")])
 
 
@@ -173,7 +243,7 @@ def _pairs(
         .sort(pl.col("residual").abs(), "row")
         .unique("frow", keep="first", maintain_order=True)
         .sort("row")
-        .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
+        .select("row", "frow", "who", "residual")
     )
 
 
@@ -211,7 +281,7 @@ def _in_order(known: pl.DataFrame, ftrace: pl.DataFrame, found: pl.DataFrame) ->
         .filter(pl.col("residual").abs() < _SKEW_NS)
         .unique("row", keep="first", maintain_order=True)
         .unique("frow", keep="first", maintain_order=True)
-        .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
+        .select("row", "frow", "who", "residual")
     )
 
 
@@ -250,7 +320,7 @@ def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> 
         .join(other.drop_nulls("after").with_columns(nth), on=[*key, "nth"], nulls_equal=True)
     )
     residual = (pl.col("enter") - pl.col("fenter")).alias("residual")
-    rows = both.select("row", "frow", "who", pl.col("strace_enter").alias("enter"), residual)
+    rows = both.select("row", "frow", "who", residual)
     return rows.filter(pl.col("residual").abs() < _SKEW_NS)
 
 
@@ -278,18 +348,13 @@ def _same_result() -> pl.Expr:
     return same | unknown | pl.col("name").is_in(_RETURN_TASKS)
 
 
-def _shown_by_both(timed: pl.DataFrame, ftrace: pl.DataFrame, threads: pl.DataFrame) -> int:
+def _shown_by_both(known: pl.DataFrame, shown: pl.DataFrame, names: pl.Series) -> int:
     """Count the calls of known threads in the time that both logs cover.
 
     ftrace's log may start later in a thread, and have no call of a name that was not recorded.
     """
-    shown = ftrace.group_by("tid").agg(
-        pl.col("enter").min().alias("begin"), pl.col("enter").max().alias("end")
-    )
-    names = ftrace["name"].unique()
     return (
-        timed.join(threads, on="who")
-        .join(shown, left_on="ftid", right_on="tid")
+        known.join(shown, left_on="ftid", right_on="tid")
         .filter(
             pl.col("enter").is_between(pl.col("begin"), pl.col("end")),
             pl.col("name").is_in(names.implode()),
