@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -82,16 +82,15 @@ def matched(strace: Rows, ftrace: Rows, folder: Path, more: Iterable[str] = ()) 
     names = ftrace.all.select(pl.col("name").unique()).collect()["name"]
     near = possible = 0
     parts: list[Path] = []
-    taken = pl.DataFrame(schema={"row": pl.UInt32})
+    before: _Before | None = None
     of_tasks = pl.DataFrame(schema=threads.schema)
     for timed, other in _windows(strace, ftrace, clock, tolerance):
         known = timed.join(threads, on="who")
         possible += _shown_by_both(known, shown, names)
-        pairs, fitting = _pairs_of(known, other.join(taken, on="row", how="anti"), tolerance)
+        before = before or _Before.nothing(known, other)
+        pairs, fitting = _pairs_of(known, other, before, tolerance)
         near += fitting
-        # A call of ftrace may be in two windows.
-        mine = pairs.select(pl.col("frow").alias("row"))
-        taken = pl.concat([taken.join(other, on="row", how="semi"), mine])
+        before = before.then(known, other, pairs)
         kept = known.select("row", (pl.col("exit") - pl.col("enter")).alias("dur"), *more)
         file = folder / f"pairs-{len(parts)}.parquet"
         pairs.select("row", "frow", "residual").join(kept, on="row").write_parquet(
@@ -123,16 +122,70 @@ def _windows(
         yield timed, ftrace.between("enter", times[0] - margin, times[-1] + margin)
 
 
-def _pairs_of(known: pl.DataFrame, other: pl.DataFrame, tolerance: int) -> tuple[pl.DataFrame, int]:
+class _Before(NamedTuple):
+    """The end of the windows before: the last pair of each task, and what came after it."""
+
+    known: pl.DataFrame
+    """Strace's calls of these pairs."""
+    other: pl.DataFrame
+    """Ftrace's calls of their threads from these pairs on."""
+    pairs: pl.DataFrame
+    """`who`, `ftid`, `row` and `frow`."""
+    taken: pl.DataFrame
+    """`frow` of all pairs of the window, which the next one may have, too."""
+
+    @classmethod
+    def nothing(cls, known: pl.DataFrame, other: pl.DataFrame) -> "_Before":
+        """Give what is before the first window."""
+        pairs = known.clear().select("who", "ftid", "row", pl.col("row").alias("frow"))
+        return cls(known.clear(), other.clear(), pairs, pairs.select("frow"))
+
+    def then(self, known: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame) -> "_Before":
+        """Take the end of a window, and what is older of tasks that have no pair in it."""
+        ends = known.join(pairs.select("row", "frow"), on="row").sort("who", "strace_enter", "row")
+        known, other = self.with_window(known, other)
+        last = pl.concat([self.pairs, ends.select(self.pairs.columns)]).unique(
+            "who", keep="last", maintain_order=True
+        )
+        start = other.select(pl.col("row").alias("frow"), pl.col("enter").alias("since"))
+        since = last.join(start, on="frow").select(pl.col("ftid").alias("tid"), "since")
+        left = other.join(since, on="tid").filter(pl.col("enter") >= pl.col("since"))
+        again = self.taken.join(other, left_on="frow", right_on="row", how="semi")
+        return _Before(
+            known.join(last, on="row", how="semi"),
+            left.select(other.columns),
+            last,
+            pl.concat([again, pairs.select("frow")]),
+        )
+
+    def with_window(
+        self, known: pl.DataFrame, other: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Put the calls of a window after those before it."""
+        whole = pl.concat([self.other, other]).unique("row", maintain_order=True)
+        return pl.concat([self.known, known]), whole
+
+    def new(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """Leave out pairs of calls that are in a window before."""
+        return pairs.join(self.pairs, on="row", how="anti").join(self.taken, on="frow", how="anti")
+
+
+def _pairs_of(
+    known: pl.DataFrame, other: pl.DataFrame, before: _Before, tolerance: int
+) -> tuple[pl.DataFrame, int]:
     """Pair the calls of a window; and count those that are paired by their time alone."""
-    pairs = _pairs(known, other, tolerance, by_tid=True)
-    if pairs.is_empty():
+    free = other.join(before.taken, left_on="row", right_on="frow", how="anti")
+    pairs = _pairs(known, free, tolerance, by_tid=True)
+    if known.is_empty() or other.is_empty():
         return pairs, 0
     found = anchors([known], [other]).filter(pl.col("offset").abs() < _SKEW_NS)
-    ordered = _in_order(known, other, found)
+    found = pl.concat([before.pairs, found.select(before.pairs.columns)])
+    known, other = before.with_window(known, other)
+    ordered = before.new(_in_order(known, other, found))
     others = pairs.join(ordered, on="row", how="anti").join(ordered, on="frow", how="anti")
     both = pl.concat([ordered, others])
-    return pl.concat([both, _between(known, other, both)]).sort("row"), pairs.height
+    between = _between(known, other, pl.concat([both, before.pairs], how="diagonal"))
+    return pl.concat([both, before.new(between)]).sort("row"), pairs.height
 
 
 def _unrelated(why: str) -> Exception:
