@@ -15,6 +15,7 @@ import tracefast as tf
 from support.interrupts import allowed
 from tracefast import _core
 from tracefast.recording import child
+from tracefast.recording.recorder import Target
 from tracefast.recording.strace import StraceRun
 
 SH = shutil.which("sh") or "/bin/sh"
@@ -194,7 +195,7 @@ def test_a_strace_that_does_not_let_go_is_ended(tmp_path, monkeypatch):
     )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
-    run = StraceRun((), [os.getpid()])
+    run = StraceRun(Target(pids=[os.getpid()]))
     while not written.exists():
         time.sleep(0.01)
     run.receive(signal.SIGINT, sent=False)
@@ -213,9 +214,16 @@ def test_on_a_full_disk_the_command_goes_on(run, full_disk):
     assert list(full_disk.iterdir()) == []
 
 
+def test_on_a_full_disk_the_kept_text_ends_and_the_events_do_not(run, tmp_path):
+    made = run("record", "-q", "-o", "app.parquet", "--keep-log", "/dev/full", "--", "true")
+    assert made.returncode == 0
+    assert "/dev/full: No space left on device: the text ends there" in made.stderr
+    assert "execve" in calls(tmp_path / "app.parquet")
+
+
 def test_a_second_interrupt_after_the_end_leaves():
     """The first one may have been meant for the program, which has just ended."""
-    run = StraceRun(["true"])
+    run = StraceRun(Target(["true"]))
     assert run.gone.wait(60)
     run.receive(signal.SIGINT, sent=True)
     with pytest.raises(KeyboardInterrupt):
