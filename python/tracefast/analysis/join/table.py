@@ -49,7 +49,8 @@ def join(
 
     Both logs must be of one run. The clocks are aligned by the calls that both show, thread by
     thread, whatever their process ids are; a call is matched if ftrace's has the same name and
-    result, and is inside that of strace. The calls are read now, the other columns when the frame
+    result, and is inside that of strace. Both logs are read now, part by part; what is needed of
+    them is in a temporary folder, which goes with the frame. Strace's rows are read when the frame
     is collected.
 
     Parameters
