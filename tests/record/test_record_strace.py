@@ -113,10 +113,19 @@ def test_what_outlives_the_command_is_recorded_until_an_interrupt(command, tmp_p
 
 
 def test_a_process_that_runs_is_attached_to_until_an_interrupt(command, tmp_path):
-    with subprocess.Popen([SH, "-c", "while :; do sleep 0.05; done"]) as target:
+    turns = tmp_path / "turns"
+    turns.touch()
+    script = "while :; do /bin/true; echo >> turns; done"
+    with subprocess.Popen([SH, "-c", script], cwd=tmp_path) as target:
         words = [command, "record", "-q", "-o", "app.parquet", "-p", str(target.pid)]
         with subprocess.Popen(words, cwd=tmp_path, preexec_fn=allowed) as process:  # noqa: PLW1509
-            time.sleep(2)
+            while "TracerPid:\t0" in Path(f"/proc/{target.pid}/status").read_text():
+                assert process.poll() is None
+            seen = turns.stat().st_size
+            # Two whole turns, as strace came within one.
+            while turns.stat().st_size < seen + 3:
+                assert process.poll() is None
+                time.sleep(0.02)
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 0
         assert target.poll() is None
