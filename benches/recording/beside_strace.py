@@ -1,6 +1,6 @@
 """Time and memory of `tracefast record` beside strace that writes a log with the same options.
 
-    python benches/recording.py --calls 5000000     # two calls each, about 1 GB of text
+    python benches/recording/beside_strace.py --calls 5000000     # two calls each, about 1 GB of text
 
 The program makes cheap calls only, so strace is as fast as it can be. Both run in turn, and then
 `tracefast parse` reads the last log. What is measured of a recorder is its own process, without
@@ -19,7 +19,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from text_table import markdown
 from tracefast.recording.options import strace_options, strace_version
 
 INTERVAL_S = 0.1
@@ -82,7 +81,10 @@ def main() -> None:
     program.append(f"count={options.calls}")
     write = [strace, *strace_options(strace_version(strace)), "-o", "app.strace", *program]
     record = [tracefast, "record", "-q", "-o", "app.parquet", "--", *program]
-    rows: list[tuple[str, ...]] = []
+    rows = [
+        ("", "seconds", "of its own processor", "peak MB", "x strace"),
+        ("---", *["---:"] * 4),
+    ]
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
         for _ in range(options.rounds):
@@ -97,8 +99,8 @@ def main() -> None:
         shown = (f"{cost.wall_s:.1f}", f"{cost.cpu_s:.1f}", f"{cost.peak_mb:.0f}", "")
         rows.append(("tracefast parse", *shown))
     print(f"{size:,} bytes of log\n")
-    head = ("", "seconds", "of its own processor", "peak MB", "x strace")
-    print(markdown(head, rows, left=1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
 
 
 if __name__ == "__main__":
