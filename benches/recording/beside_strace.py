@@ -1,6 +1,6 @@
 """Time and memory of `tracefast record` beside strace that writes a log with the same options.
 
-    python benches/recording/beside_strace.py --calls 5000000     # two calls each, about 1 GB of text
+    python benches/recording/beside_strace.py --calls 6000000     # about 1 GB of text
 
 The program makes cheap calls only, so strace is as fast as it can be. Both run in turn, and then
 `tracefast parse` reads the last log. What is measured of a recorder is its own process, without
