@@ -87,6 +87,8 @@ def test_command(tmp_path: Path) -> None:
     done = command("join", STRACE, FTRACE, "-o", output)
     assert done.returncode == 0
     assert done.stderr.startswith("741 of 741 calls matched, in 5 of 5 threads; 5 calls only in")
+    none = command("blocks", output, "--by", "file")
+    assert "joined events show what devices moved for calls: tracefast files" in none.stderr
     output.unlink()
     other = DATA.parent / "demo.strace.zst"
     refused = command("join", other, FTRACE, "-o", output)
