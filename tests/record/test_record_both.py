@@ -191,7 +191,7 @@ def test_on_a_full_disk_nothing_is_left(run, full_disk, instances):
 
 def test_logs_that_do_not_match_leave_the_events_of_strace(tmp_path, instances, monkeypatch):
     """The kernel may show no call at all; what strace has shown is kept, and this is said."""
-    monkeypatch.setattr(tracefs, "EVENTS", ("sched/sched_switch",))
+    monkeypatch.setattr(tracefs, "EVENTS", {"sched/sched_switch": "who runs"})
     said: list[str] = []
     output = tmp_path / "both.parquet"
     made = tf.record([SH, "-c", "exit 4"], output, both=True, say=said.append)

@@ -15,6 +15,7 @@ import tracefast as tf
 from support.interrupts import allowed
 from tracefast import _core
 from tracefast.recording import child
+from tracefast.recording.recorder import Target
 from tracefast.recording.strace import StraceRun
 
 SH = shutil.which("sh") or "/bin/sh"
@@ -112,10 +113,19 @@ def test_what_outlives_the_command_is_recorded_until_an_interrupt(command, tmp_p
 
 
 def test_a_process_that_runs_is_attached_to_until_an_interrupt(command, tmp_path):
-    with subprocess.Popen([SH, "-c", "while :; do sleep 0.05; done"]) as target:
+    turns = tmp_path / "turns"
+    turns.touch()
+    script = "while :; do /bin/true; echo >> turns; done"
+    with subprocess.Popen([SH, "-c", script], cwd=tmp_path) as target:
         words = [command, "record", "-q", "-o", "app.parquet", "-p", str(target.pid)]
         with subprocess.Popen(words, cwd=tmp_path, preexec_fn=allowed) as process:  # noqa: PLW1509
-            time.sleep(2)
+            while "TracerPid:\t0" in Path(f"/proc/{target.pid}/status").read_text():
+                assert process.poll() is None
+            seen = turns.stat().st_size
+            # Two whole turns, as strace came within one.
+            while turns.stat().st_size < seen + 3:
+                assert process.poll() is None
+                time.sleep(0.02)
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 0
         assert target.poll() is None
@@ -194,7 +204,7 @@ def test_a_strace_that_does_not_let_go_is_ended(tmp_path, monkeypatch):
     )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
-    run = StraceRun((), [os.getpid()])
+    run = StraceRun(Target(pids=[os.getpid()]))
     while not written.exists():
         time.sleep(0.01)
     run.receive(signal.SIGINT, sent=False)
@@ -213,9 +223,16 @@ def test_on_a_full_disk_the_command_goes_on(run, full_disk):
     assert list(full_disk.iterdir()) == []
 
 
+def test_on_a_full_disk_the_kept_text_ends_and_the_events_do_not(run, tmp_path):
+    made = run("record", "-q", "-o", "app.parquet", "--keep-log", "/dev/full", "--", "true")
+    assert made.returncode == 0
+    assert "/dev/full: No space left on device: the text ends there" in made.stderr
+    assert "execve" in calls(tmp_path / "app.parquet")
+
+
 def test_a_second_interrupt_after_the_end_leaves():
     """The first one may have been meant for the program, which has just ended."""
-    run = StraceRun(["true"])
+    run = StraceRun(Target(["true"]))
     assert run.gone.wait(60)
     run.receive(signal.SIGINT, sent=True)
     with pytest.raises(KeyboardInterrupt):

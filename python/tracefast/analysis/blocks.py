@@ -35,6 +35,7 @@ def blocks(
     *,
     by: By | None = None,
     inode_map: "InodeMap | None" = None,
+    strace: "Events | None" = None,
     every: str | timedelta | None = None,
 ) -> pl.LazyFrame:
     """Give one row per block device and operation: requests, order, sizes, latencies.
@@ -54,6 +55,10 @@ def blocks(
         written counts as well.
     inode_map
         With ``by="file"``: paths by device and inode, as for :func:`tracefast.page_cache`.
+    strace
+        With ``by="file"``, instead of `inode_map`: the events of strace's log of the same run. Its
+        calls are matched with those of ftrace's log, as :func:`tracefast.join` does, and name the
+        files of their pages.
     every
         One row per window of this length (``"100ms"``, a timedelta), device and operation: the
         columns are those of the table ``blocks_by_time`` of :doc:`tables`. Not with the others.
@@ -105,9 +110,11 @@ def blocks(
     ------
     OSError
         `inode_map` cannot be read.
+    Error
+        The log of `strace` is not of the same run.
     ValueError
-        There is no such `by`, or `inode_map` is given without it; `every` is no span of time, or
-        given with the others.
+        There is no such `by`, or `inode_map` or `strace` are given without it, or both; `every` is
+        no span of time, or given with the others.
 
     Examples
     --------
@@ -119,17 +126,22 @@ def blocks(
     if by not in (None, "file"):
         raise ValueError(f"by must be None or 'file', got {by!r}")
     if every is not None:
-        if by is not None or inode_map is not None:
-            raise ValueError("every: not with by or inode_map, as rows are of all files")
+        if not (by is inode_map is strace is None):
+            raise ValueError("every: not with by, inode_map or strace, as rows are of all files")
         from tracefast.analysis.over_time.blocks import blocks_by_time
 
         return blocks_by_time(events, every)
     if by == "file":
+        from tracefast.analysis.join.named_inodes import named_inodes
         from tracefast.analysis.requests.by_file import blocks_by_file
 
+        if strace is not None:
+            if inode_map is not None:
+                raise ValueError("inode_map and strace: one of them names the files")
+            inode_map = named_inodes(strace, events)
         return blocks_by_file(events, inode_map)
-    if inode_map is not None:
-        raise ValueError("inode_map: only with by='file', as other rows are of no file")
+    if not (inode_map is strace is None):
+        raise ValueError("inode_map, strace: only with by='file', as other rows are of no file")
     return map_rows(decoded_records(events), _of_records, SCHEMA)
 
 

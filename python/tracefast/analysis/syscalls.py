@@ -69,7 +69,8 @@ def syscalls(
             these.
         `total_ns`, `wall_ns` : Int64
             Sum of all durations; time during which at least one call of that name (and process) was
-            in progress.
+            in progress, or the least that it can be where a call started among many thousands of
+            earlier ones that do not overlap.
         `min_ns`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`, `max_ns` : Int64
             Duration of a call; percentiles are exact, nearest rank.
         `total_share` : Float64

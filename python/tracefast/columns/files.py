@@ -134,7 +134,8 @@ COLUMNS: Final = (
     columns(
         "read_ns read_wall_ns",
         "Int64",
-        "Sum of the durations; time during which at least one read was in progress.",
+        "Sum of the durations; time during which at least one read was in progress (as in"
+        " `syscalls`).",
     ),
     columns(
         "read_p50_ns read_p99_ns read_max_ns",

@@ -50,7 +50,8 @@ COLUMNS: Final = (
         "total_ns wall_ns",
         "Int64",
         "Sum of all durations; time during which at least one call of that name (and process) was"
-        " in progress.",
+        " in progress, or the least that it can be where a call started among many thousands of"
+        " earlier ones that do not overlap.",
     ),
     columns(
         "min_ns mean_ns p50_ns p90_ns p99_ns max_ns",

@@ -2,74 +2,46 @@
 
 import os
 import signal
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracefast import _core
 from tracefast.outputs import move_to, temporary_folder
 from tracefast.recording import child
 from tracefast.recording.kernel import KernelTrace
-from tracefast.recording.strace import STILL_RUNS, Say, StraceRun, find_strace
-
-if TYPE_CHECKING:
-    from tracefast.analysis.join.report import JoinReport
+from tracefast.recording.recorder import Recorder, Target
+from tracefast.recording.strace import STILL_RUNS, StraceRun, find_strace
 
 _PATIENCE_S: Final = 0.01
 
 
-class BothRun:
+class BothRun(Recorder):
     """A run of a program that strace and the kernel trace.
 
     Parameters
     ----------
-    command
-        The program and its arguments; empty to attach.
-    pids
-        Processes to attach to.
-    keep_log
-        A file that gets the log of strace, too; that of the kernel gets the suffix ``.ftrace``.
-    say
-        Called with what happens while the program runs.
-
-    Attributes
-    ----------
-    joined
-        How well the logs match, after :meth:`parse`.
-
-    Raises
-    ------
-    Error
-        strace or tracefs are missing, or what they are to trace.
-    OSError
-        The log that is to be kept cannot be written.
+    target
+        What is to be recorded.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        pids: Sequence[int] = (),
-        *,
-        keep_log: str | None = None,
-        say: Say = lambda _: None,
-    ) -> None:
+    def __init__(self, target: Target) -> None:
         find_strace()
+        command, pids, log = target.command, target.pids, target.keep_log
         if command:
             child.program(command[0])
         for pid in pids:
             child.check_attachable(pid)
-        self._say = say
-        self.joined: JoinReport | None = None
-        kernel_log = None if keep_log is None else str(Path(keep_log).with_suffix(".ftrace"))
-        self._trace = KernelTrace(say, kernel_log)
+        self._say = target.say
+        kernel_log = None if log is None else str(Path(log).with_suffix(".ftrace"))
+        self._trace = KernelTrace(target.say, kernel_log)
         with self._trace.closed_on_error():
             self._command = child.start_stopped(command) if command else 0
             attached = [self._command] if command else list(pids)
             with child.ended_on_error(self._command):
-                self._strace = StraceRun(
-                    (), attached, stopped=self._command, keep_log=keep_log, say=say
-                )
+                attach = replace(target, command=(), pids=attached)
+                self._strace = StraceRun(attach, stopped=self._command)
                 self._tasks = child.threads(attached)
 
     def receive(self, number: signal.Signals, sent: bool) -> None:
@@ -79,20 +51,7 @@ class BothRun:
     def parse(
         self, output: str, *, name: str, clobber: bool, progress: _core.Progress
     ) -> tuple[_core.Report, int]:
-        """Turn both logs into events until strace ends, and join them.
-
-        Returns
-        -------
-        Report, int
-            What was read of strace's log, and the exit code of the program.
-
-        Raises
-        ------
-        Error
-            strace has written nothing.
-        OSError
-            The output cannot be written. The program goes on, and is not traced.
-        """
+        """Turn both logs into events until strace ends, and join them."""
         try:
             with temporary_folder(output) as folder, ThreadPoolExecutor(1) as kernel:
                 strace, ftrace = folder / "strace.parquet", folder / "ftrace.parquet"

@@ -13,7 +13,7 @@ from tracefast import _core
 from tracefast.error_hints import error_with_hint
 from tracefast.recording import child
 from tracefast.recording.events import write_events
-from tracefast.recording.strace import Say
+from tracefast.recording.recorder import KeptLog, Recorder, Say, Target
 from tracefast.recording.trace_pipe import TracePipes
 from tracefast.recording.tracefs import Instances
 
@@ -47,13 +47,14 @@ class KernelTrace:
 
     def __init__(self, say: Say, keep_log: str | None = None) -> None:
         self._say = say
-        self._log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
         self.ended = Event()
         self._instances = Instances()
+        with self.closed_on_error():
+            self._log = KeptLog(keep_log, say)
         self.recorded = frozenset(self._instances.recorded)
         self._read, self._write = os.pipe()
-        for event in self._instances.missing:
-            say(f"this kernel has no event {event}: what tables show by it is null")
+        for event, shows in self._instances.missing.items():
+            say(f"this kernel has no event {event}, which shows {shows}")
         if len(self._instances.folders) == 1:
             say(
                 "this kernel cannot leave tasks out (Linux 5.7): requests to devices that other "
@@ -114,9 +115,7 @@ class KernelTrace:
                 lost = max(lost, self._instances.lost())
                 select.select(pipes.descriptors, [], [], 0 if ending else _PATIENCE_S)
                 for text in pipes.read():
-                    if self._log is not None:
-                        with suppress(OSError):  # A full disk: the events are more important.
-                            self._log.write(text)
+                    self._log.write(text)
                     child.write_all(self._write, text)
                 if ending:
                     break
@@ -125,61 +124,34 @@ class KernelTrace:
         finally:
             pipes.close()
             os.close(self._write)
-            if self._log is not None:
-                self._log.close()
+            self._log.close()
         if lost:
             self._say(f"{lost} records were lost: the trace came faster than it could be read")
 
 
-class KernelRun:
-    """A run of a program that the kernel traces.
+class KernelRun(Recorder):
+    """A run of a program that the kernel traces, or of processes and their future children.
 
     Parameters
     ----------
-    command
-        The program and its arguments; empty to trace what runs.
-    pids
-        Processes to trace, with their future children.
-    keep_log
-        A file that gets the text, too.
-    say
-        Called with what happens while the program runs.
-
-    Raises
-    ------
-    Error
-        There is no tracefs, or no such program or process.
-    OSError
-        The text that is to be kept cannot be written.
+    target
+        What is to be recorded.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        pids: Sequence[int] = (),
-        *,
-        keep_log: str | None = None,
-        say: Say = lambda _: None,
-    ) -> None:
+    def __init__(self, target: Target) -> None:
+        command, self._pids = target.command, target.pids
         if command:
             child.program(command[0])
-        for pid in pids:
+        for pid in self._pids:
             if not Path(f"/proc/{pid}").exists():
                 raise error_with_hint(f"-p {pid}: no such process", "ps -e lists processes")
-        self._say, self._pids = say, list(pids)
         self._code = self._asked = 0
-        self._trace = KernelTrace(say, keep_log)
+        self._trace = KernelTrace(target.say, target.keep_log)
         with self._trace.closed_on_error():
             self._command = child.start_stopped(command) if command else 0
 
     def receive(self, number: signal.Signals, sent: bool) -> None:
-        """Pass a signal on to the program; without one, end the recording.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            The recording has ended, and this is the second signal since then.
-        """
+        """Pass a signal on to the program; without one, end the recording."""
         if self._trace.ended.is_set() or not self._command:
             self._asked += 1
             self._trace.ended.set()
@@ -192,13 +164,7 @@ class KernelRun:
     def parse(
         self, output: str, *, name: str, clobber: bool, progress: _core.Progress
     ) -> tuple[_core.Report, int]:
-        """Turn the trace into events until the program ends; give the report, and the exit code.
-
-        Raises
-        ------
-        OSError
-            The output cannot be written. The program goes on, and is not traced.
-        """
+        """Turn the trace into events until the program ends."""
         try:
             with child.ended_on_error(self._command):
                 self._trace.start([self._command] if self._command else child.threads(self._pids))

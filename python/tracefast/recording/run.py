@@ -16,7 +16,8 @@ from tracefast.recording import child
 from tracefast.recording.both import BothRun
 from tracefast.recording.kernel import KernelRun
 from tracefast.recording.options import Only
-from tracefast.recording.strace import Say, StraceRun
+from tracefast.recording.recorder import Recorder, Say, Target
+from tracefast.recording.strace import StraceRun
 
 
 @dataclass(frozen=True)
@@ -110,34 +111,27 @@ def record(
     >>> tf.files(tf.scan("cat.parquet")).select("path", "read_bytes")  # doctest: +SKIP
     """
     check_choice("only", only, get_args(Only))
-    target = path_text("output", output)
-    if sink_of(target) is None or target == "-":
-        raise ValueError(f"{target}: unknown suffix; use .parquet, .arrow, .feather or .ipc")
+    file = path_text("output", output)
+    if sink_of(file) is None or file == "-":
+        raise ValueError(f"{file}: unknown suffix; use .parquet, .arrow, .feather or .ipc")
     if bool(command) == bool(pids):
         raise ValueError("record needs a command, or processes to attach to, and not both")
-    _check_output(target, clobber=clobber)
+    _check_output(file, clobber=clobber)
     log = None if keep_log is None else path_text("keep_log", keep_log)
     if (kernel and both) or ((kernel or both) and only):
         raise ValueError("kernel, both and only exclude each other")
     if both and log is not None and Path(log).suffix == ".ftrace":
         raise ValueError(f"{log}: this is the name of the kernel's text; use .strace")
-    if both and sink_of(target) != "parquet":
-        raise ValueError(f"{target}: joined events are Parquet; name it FILE.parquet")
+    if both and sink_of(file) != "parquet":
+        raise ValueError(f"{file}: joined events are Parquet; name it FILE.parquet")
     counters = _core.Progress() if progress is None else progress
-    run: KernelRun | BothRun | StraceRun
+    target = Target(command, pids, only, log, say)
+    recorder = KernelRun if kernel else BothRun if both else StraceRun
     with child.signals_held() as held:
-        if kernel:
-            run = KernelRun(command, pids, keep_log=log, say=say)
-        elif both:
-            run = BothRun(command, pids, keep_log=log, say=say)
-        else:
-            run = StraceRun(command, pids, only=only, keep_log=log, say=say)
+        run: Recorder = recorder(target)
         with child.signals_to(run.receive, held):
-            report, code = run.parse(
-                target, name=Path(target).stem, clobber=clobber, progress=counters
-            )
-    joined = run.joined if isinstance(run, BothRun) else None
-    return Recording(target, report, 0 if pids else code, joined)
+            report, code = run.parse(file, name=Path(file).stem, clobber=clobber, progress=counters)
+    return Recording(file, report, 0 if pids else code, run.joined)
 
 
 def _check_output(output: str, *, clobber: bool) -> None:

@@ -7,19 +7,16 @@ import signal
 import termios
 import time
 from array import array
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
-from pathlib import Path
+from contextlib import suppress
 from threading import Event, Thread
-from typing import BinaryIO, Final
+from typing import Final
 
 from tracefast import _core
 from tracefast.error_hints import error_with_hint
 from tracefast.recording import child
 from tracefast.recording.events import write_events
-from tracefast.recording.options import Only, strace_options, strace_version
-
-Say = Callable[[str], None]
+from tracefast.recording.options import strace_options, strace_version
+from tracefast.recording.recorder import KeptLog, Recorder, Target
 
 # Bytes of the pipe: what strace may write ahead.
 _PIPE: Final = 1 << 20
@@ -49,57 +46,35 @@ def find_strace() -> str:
         ) from error
 
 
-class StraceRun:
+class StraceRun(Recorder):
     """A run of strace.
 
     Parameters
     ----------
-    command
-        The program and its arguments; empty to attach.
-    pids
-        Processes to attach to.
+    target
+        What is to be recorded.
     stopped
-        The one of them that is a program of this process's own, and has not run yet; 0 for none.
-    only
-        Which calls are wanted; None for all.
-    keep_log
-        A file that gets the log, too.
-    say
-        Called with what happens while the program runs.
+        The process to attach to that is a program of this process's own, and has not run yet; 0 for
+        none.
 
     Attributes
     ----------
     gone
         Set when strace has ended.
-
-    Raises
-    ------
-    Error
-        strace is missing, or so is what it is to trace.
-    OSError
-        The log that is to be kept cannot be written.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        pids: Sequence[int] = (),
-        *,
-        stopped: int = 0,
-        only: Only | None = None,
-        keep_log: str | None = None,
-        say: Say = lambda _: None,
-    ) -> None:
+    def __init__(self, target: Target, *, stopped: int = 0) -> None:
         strace = find_strace()
+        command, pids = target.command, target.pids
         if command:
             child.program(command[0])
         for pid in pids:
             child.check_attachable(pid)
-        options = strace_options(strace_version(strace), only)
+        options = strace_options(strace_version(strace), target.only)
         options += [word for pid in pids for word in ("-p", str(pid))]
         options += ["-I3"] if stopped else []  # What the terminal sends is for the program.
-        log = None if keep_log is None else Path(keep_log).open("wb")  # noqa: SIM115 - of a thread
-        self._say, self._stopped = say, stopped
+        log = KeptLog(target.keep_log, target.say)
+        self._say, self._stopped = target.say, stopped
         self._attached = bool(pids) and not stopped
         self._asked = self._late = self._code = 0
         self._asked_at = 0.0
@@ -145,20 +120,7 @@ class StraceRun:
         return [pid for pid in child.children(os.getpid()) if pid == self._stopped]
 
     def receive(self, number: signal.Signals, sent: bool) -> None:
-        """Pass a signal on.
-
-        Parameters
-        ----------
-        number
-            The signal.
-        sent
-            The terminal has sent it to the program, too.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            The program has ended, and this is the second signal since then: nothing is written.
-        """
+        """Pass a signal on to the program, or to strace where it is attached."""
         if self.gone.is_set():
             # The first one may have been meant for the program.
             self._late += 1
@@ -187,15 +149,7 @@ class StraceRun:
     def parse(
         self, output: str, *, name: str, clobber: bool, progress: _core.Progress
     ) -> tuple[_core.Report, int]:
-        """Turn the log into events, until strace ends; give the report, and the exit code.
-
-        Raises
-        ------
-        Error
-            strace has written nothing.
-        OSError
-            The output cannot be written. The program goes on, and its log is dropped.
-        """
+        """Turn the log into events until strace ends."""
         try:
             self._await_text()
             report = write_events(
@@ -247,7 +201,7 @@ def _is_empty(pipe: int) -> bool:
     return waiting[0] == 0
 
 
-def _copied(pipe: int, log: BinaryIO | None) -> int:
+def _copied(pipe: int, log: KeptLog) -> int:
     """Copy what comes from strace, to a file as well; give a pipe with the same in larger pieces.
 
     strace writes line by line. Who waits in a read is woken for each (pipe_write in fs/pipe.c),
@@ -257,16 +211,14 @@ def _copied(pipe: int, log: BinaryIO | None) -> int:
     _enlarge(write)
 
     def copy() -> None:
-        with log or nullcontext():
-            while chunk := os.read(pipe, _PIPE):
-                if log is not None:
-                    with suppress(OSError):  # A full disk: the events are more important.
-                        log.write(chunk)
-                # Without a reader, strace would print an error for each line: read on.
-                with suppress(BrokenPipeError):
-                    child.write_all(write, chunk)
-                if len(chunk) < _FEW:
-                    time.sleep(_TOGETHER_S)
+        while chunk := os.read(pipe, _PIPE):
+            log.write(chunk)
+            # Without a reader, strace would print an error for each line: read on.
+            with suppress(BrokenPipeError):
+                child.write_all(write, chunk)
+            if len(chunk) < _FEW:
+                time.sleep(_TOGETHER_S)
+        log.close()
         os.close(write)
         os.close(pipe)
 

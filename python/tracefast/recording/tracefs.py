@@ -3,11 +3,12 @@
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from tracefast._core import Error
 from tracefast.error_hints import error_with_hint
 
 # Where tracefs is mounted by itself: Documentation/trace/ftrace.rst.
@@ -22,31 +23,34 @@ _OTHERS_KB: Final = 1 << 10
 # The times of `tai` are those of strace; all processors agree on these two.
 _CLOCKS: Final = ("tai", "mono")
 _OPTIONS: Final = ("record-tgid", "event-fork")
-# What reaches the block devices, and whose pages it writes.
-_DEVICES: Final = (
-    "block/block_bio_queue",
-    "block/block_rq_issue",
-    "block/block_rq_complete",
-    "block/block_rq_requeue",
-    "writeback/writeback_single_inode_start",
-    "writeback/writeback_single_inode",
-)
+# What reaches the block devices, and whose pages it writes; by event, what it shows.
+_DEVICES: Final = {
+    "block/block_bio_queue": "whose pages kernel threads write",
+    "block/block_rq_issue": "requests to devices",
+    "block/block_rq_complete": "how long requests to devices take",
+    "block/block_rq_requeue": "requests issued again",
+    "writeback/writeback_single_inode_start": "whose pages kernel threads write",
+    "writeback/writeback_single_inode": "whose pages kernel threads write",
+}
 # Only where such a file system is mounted.
 _FILE_SYSTEMS: Final = ("ext4/ext4_writepages", "ext4/ext4_writepages_result")
-# What the tables need. Not every kernel has all of them.
-EVENTS: Final = (
-    "syscalls",
-    "task/task_newtask",
-    "task/task_rename",
-    "sched/sched_process_fork",
-    "sched/sched_process_exec",
-    "sched/sched_process_exit",
-    "sched/sched_switch",
-    "sched/sched_wakeup",
-    "filemap",
-    "readahead",
-    *_DEVICES,
-)
+_SYSCALLS: Final = "syscalls"
+# The same in numbers: kernels without CONFIG_FTRACE_SYSCALLS have neither.
+_RAW_SYSCALLS: Final = "raw_syscalls"
+# What the tables need, and what an event shows. Not every kernel has all of them.
+EVENTS: Final = {
+    _SYSCALLS: "arguments of system calls",
+    "task/task_newtask": "who creates threads",
+    "task/task_rename": "new names of tasks",
+    "sched/sched_process_fork": "who creates processes",
+    "sched/sched_process_exec": "which programs run",
+    "sched/sched_process_exit": "when tasks end",
+    "sched/sched_switch": "time on and off a processor",
+    "sched/sched_wakeup": "how long tasks wait for a processor",
+    "filemap": "what the page cache has",
+    "readahead": "what is read ahead",
+    **_DEVICES,
+}
 # Which tasks are traced, and which are not: Documentation/trace/ftrace.rst.
 _TRACED: Final = "set_event_pid"
 _NOT_TRACED: Final = "set_event_notrace_pid"
@@ -64,14 +68,14 @@ class Instances:
     folders
         One folder or two.
     missing
-        Events that this kernel does not have.
+        Events that this kernel does not have, and what they would show.
     recorded
         Names of those that are recorded.
 
     Raises
     ------
     Error
-        There is no tracefs, or this user may not use it.
+        There is no tracefs, this user may not use it, or it shows no system calls.
     """
 
     def __init__(self) -> None:
@@ -79,7 +83,7 @@ class Instances:
         remove_left(root)
         own = root / "instances" / f"tracefast-{os.getpid()}-{_started(os.getpid())}"
         self.folders = [own]
-        self.missing: list[str] = []
+        self.missing: dict[str, str] = {}
         self.recorded: set[str] = set()
         self._kb = [_BUFFER_KB, _OTHERS_KB]
         self._lost = [0, 0]
@@ -93,8 +97,11 @@ class Instances:
             raise error_with_hint(
                 f"{own}: {error.strerror}", "recording with the kernel needs root"
             ) from error
+        except Error:
+            self.close()
+            raise
 
-    def _make(self, folder: Path, kilobytes: int, events: Sequence[str]) -> None:
+    def _make(self, folder: Path, kilobytes: int, events: Iterable[str]) -> None:
         folder.mkdir()
         _write(folder, "tracing_on", "0")
         _write(folder, "buffer_size_kb", str(kilobytes))
@@ -109,10 +116,27 @@ class Instances:
             if (folder / enable).exists():
                 _write(folder, enable, "1")
                 self.recorded |= _names(folder / "events" / event)
-            elif event not in (*self.missing, *_FILE_SYSTEMS):
-                self.missing.append(event)
-        if "syscalls" in events and "syscalls" in self.missing:
-            _write(folder, "events/raw_syscalls/enable", "1")
+            elif event not in _FILE_SYSTEMS:
+                self.missing[event] = EVENTS[event]
+        if _SYSCALLS in self.missing and _SYSCALLS in events:
+            self._trace_raw_calls(folder)
+
+    def _trace_raw_calls(self, folder: Path) -> None:
+        """Trace system calls by their numbers.
+
+        Raises
+        ------
+        Error
+            The kernel cannot trace them: there would be nothing to show.
+        """
+        enable = f"events/{_RAW_SYSCALLS}/enable"
+        if not (folder / enable).exists():
+            raise error_with_hint(
+                f"{folder.parent.parent}: this kernel has no events of system calls",
+                "it needs CONFIG_FTRACE_SYSCALLS; leave out --kernel or --both",
+            )
+        _write(folder, enable, "1")
+        self.recorded |= _names(folder / "events" / _RAW_SYSCALLS)
 
     def start(self, tasks: Sequence[int]) -> None:
         """Trace tasks and their future children.

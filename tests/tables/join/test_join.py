@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import tracefast as tf
 from tracefast.analysis.files.page_cache import ADD, AHEAD
+from tracefast.analysis.join import matching, rows, windows
 from tracefast.analysis.join.kernel import kernel_events
 from tracefast.analysis.join.table import NAMES
 from tracefast.analysis.join.write import write_joined
@@ -86,6 +87,8 @@ def test_command(tmp_path: Path) -> None:
     done = command("join", STRACE, FTRACE, "-o", output)
     assert done.returncode == 0
     assert done.stderr.startswith("741 of 741 calls matched, in 5 of 5 threads; 5 calls only in")
+    none = command("blocks", output, "--by", "file")
+    assert "joined events show what devices moved for calls: tracefast files" in none.stderr
     output.unlink()
     other = DATA.parent / "demo.strace.zst"
     refused = command("join", other, FTRACE, "-o", output)
@@ -134,7 +137,7 @@ def test_made_up_clocks(
     offset: int, drift: int, calls: list[tuple[str, int]], lost: int, pid: int
 ) -> None:
     """Any offset and drift is found, in another namespace, with calls that only one log has."""
-    rows, kernel = [], []
+    made, kernel = [], []
     # Long enough that the drift is more than what the tracer takes.
     step = 10**8
     for n, (name, ret) in enumerate(
@@ -143,10 +146,10 @@ def test_made_up_clocks(
         enter = 10**9 + n * step
         kernel.append((name, ret, enter, 5_000, 1000 + pid))
         seen = enter + offset + enter * drift // 10**6
-        rows.append((name, ret, seen - 20_000, 50_000, pid))
+        made.append((name, ret, seen - 20_000, 50_000, pid))
     kept = kernel[lost:]
     found: list[tf.JoinReport] = []
-    strace, ftrace = frame(rows), frame(kept, cpu=0)
+    strace, ftrace = frame(made), frame(kept, cpu=0)
     result = tf.join(strace, ftrace, report=found.append).collect()
     report = found[0]
     assert report.matched == len(kept)
@@ -210,12 +213,12 @@ def test_rules_ask_joined_events() -> None:
         for n in range(1, 7)
     ]
     many = pl.concat([events, *again])
-    rows = {row["code"]: row for row in tf.insights(many).collect().iter_rows(named=True)}
-    misses = rows["page-cache-misses"]
+    found = {row["code"]: row for row in tf.insights(many).collect().iter_rows(named=True)}
+    misses = found["page-cache-misses"]
     assert misses["object"].endswith("reads.bin")
     assert "84 of 116 lookups" in misses["evidence"]
     # Twelve times six reads of 10 ms, not of 100, and those of the program.
-    assert "in 722 ms" in rows["random-reads"]["evidence"]
+    assert "in 722 ms" in found["random-reads"]["evidence"]
     assert "page-cache-misses" not in tf.insights(many.drop(NAMES)).collect()["code"]
 
 
@@ -326,3 +329,51 @@ def test_blocks_by_file_is_all_of_blocks() -> None:
         parts = tf.blocks(events, by="file").group_by("op").agg(pl.col("bytes").sum())
         assert parts.sort("op").collect().equals(whole), log.name
     assert kernel_events(tf.scan(FTRACE), 4096, "a test").collect().height > 100
+
+
+def test_parts_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls, pages and requests that go over the ends of parts are counted as in one part."""
+    whole, report = joined(STRACE, FTRACE)
+    monkeypatch.setattr(rows, "PART", 100)
+    monkeypatch.setattr(matching, "PART", 100)
+    monkeypatch.setattr(windows, "_ROWS", 900)
+    parts, same = joined(STRACE, FTRACE)
+    assert parts.equals(whole)
+    assert same == report
+
+
+PEAK = """
+import resource, sys
+import tracefast as tf
+from tracefast.analysis.join import matching, rows
+from tracefast.analysis.join.write import write_joined
+
+rows.PART = matching.PART = 1 << 14
+for strace, ftrace in zip(sys.argv[1::2], sys.argv[2::2]):
+    write_joined(strace, ftrace, "joined.parquet")
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_logs(tmp_path: Path) -> None:
+    """Ten times the calls take hardly more memory; frames of all calls would take 1.5 kB each."""
+    files = []
+    for number in (10_000, 110_000):
+        calls = [
+            (NAMES_OF_CALLS[n % 5], n % 97 if n % 20 else n, 10**9 + n * 10**5, 7)
+            for n in range(number)
+        ]
+        strace = [(name, ret, at - 2_000, 50_000, tid) for name, ret, at, tid in calls]
+        kernel = [(name, ret, at, 5_000, tid) for name, ret, at, tid in calls]
+        for name, made in (("strace", frame(strace)), ("ftrace", frame(kernel, cpu=0))):
+            files.append(str(tmp_path / f"{number}.{name}.parquet"))
+            made.write_parquet(files[-1])
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *files],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    few, many = map(int, done.stdout.split())
+    assert many - few < 100_000 * 600

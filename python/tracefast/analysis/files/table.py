@@ -155,7 +155,8 @@ def files(
         `read_size_median`, `read_size_max`, `read_asked_common` : Int64, in bytes
             Bytes returned by a call, median and largest; the number of bytes asked for most often.
         `read_ns`, `read_wall_ns` : Int64
-            Sum of the durations; time during which at least one read was in progress.
+            Sum of the durations; time during which at least one read was in progress (as in
+            `syscalls`).
         `read_p50_ns`, `read_p99_ns`, `read_max_ns` : Int64
             Duration of a call: median, 99th percentile, longest.
         `cached_reads`, `cold_reads` : UInt32

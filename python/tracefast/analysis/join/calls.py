@@ -6,6 +6,7 @@ import polars as pl
 
 from tracefast._polars.compatible_types import Types
 from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis.join.rows import Rows
 from tracefast.error_hints import error_with_hint
 
 NEEDED: Final[Types] = {
@@ -25,9 +26,11 @@ NEEDED: Final[Types] = {
 # Where the row of a call is among the rows of its log.
 ROW: Final = "row"
 _NO_CALL: Final = "headless"
+# More than the numbers of tasks.
+_TASKS: Final = 1 << 32
 
 
-def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
+def calls_of(events: Events, *, more: Types | None = None) -> pl.LazyFrame:
     """Give the system calls of a log, in its order.
 
     Parameters
@@ -39,18 +42,23 @@ def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
 
     Returns
     -------
-    polars.DataFrame
-        `row`, the place among all rows; `who`, the log and the task; `tid`, `name`, `ret`, `errno`,
-        `line`, `cpu`; `enter` and `exit` in nanoseconds, null where the log does not have them.
+    polars.LazyFrame
+        `row`, the place among all rows; `who`, a number of the log and the task; `tid`, `name`,
+        `ret`, `errno`, `line`, `cpu`; `enter` and `exit` in nanoseconds, null where the log does
+        not have them.
 
     Examples
     --------
     >>> import tracefast as tf
-    >>> calls_of(tf.scan("demo.strace")).select("row", "tid", "name").head(2).rows()
+    >>> calls = calls_of(tf.scan("demo.strace"))
+    >>> calls.select("row", "tid", "name").head(2).collect().rows()
     [(0, 100, 'openat'), (1, 100, 'read')]
     """
     kept = more or {}
     rows = rows_of(events, {**NEEDED, **kept}, "tracefast.join")
+    source = pl.col("source").cast(pl.String)
+    sources = rows.select(source.unique()).collect()["source"].sort().to_list()
+    number = source.replace_strict(sources, range(len(sources)), return_dtype=pl.UInt64)
     enter = pl.col("ts").cast(pl.Datetime("ns")).dt.epoch("ns")
     return (
         rows.with_row_index(ROW)
@@ -61,7 +69,7 @@ def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
         )
         .select(
             ROW,
-            pl.struct(pl.col("source").cast(pl.String), "task").alias("who"),
+            (number * _TASKS + pl.col("task").fill_null(_TASKS - 1)).alias("who"),
             "tid",
             pl.col("name").cast(pl.String),
             "ret",
@@ -72,12 +80,10 @@ def calls_of(events: Events, *, more: Types | None = None) -> pl.DataFrame:
             (enter + pl.col("dur_ns")).alias("exit"),
             *(pl.col(name).cast(dtype) for name, dtype in kept.items()),
         )
-        .collect()
-        .with_columns(pl.col("who").rank("dense").cast(pl.UInt32))
     )
 
 
-def check_calls(strace: pl.DataFrame, ftrace: pl.DataFrame) -> None:
+def check_calls(strace: Rows, ftrace: Rows) -> None:
     """Refuse logs that lack what is needed to match their calls.
 
     Raises
@@ -86,17 +92,21 @@ def check_calls(strace: pl.DataFrame, ftrace: pl.DataFrame) -> None:
         One of them has no system call with a time, or is not of that tool.
     """
     # Only records of ftrace have a processor.
-    if strace["cpu"].count() or ftrace.height > ftrace["cpu"].count():
+    processors = pl.col("cpu").count()
+    of_strace, of_ftrace = (
+        calls.all.select(processors).collect().item() for calls in (strace, ftrace)
+    )
+    if of_strace or ftrace.height > of_ftrace:
         raise error_with_hint(
             "the first log must be of strace, the second one of ftrace",
             "tracefast join A.strace T.ftrace -o FILE.parquet",
         )
-    if strace.is_empty():
+    if not strace.height:
         raise error_with_hint(
             "the log of strace has no system calls with times",
             "record it with: strace -f -ttt -T -y -o LOG COMMAND",
         )
-    if ftrace.is_empty():
+    if not ftrace.height:
         raise error_with_hint(
             "the log of ftrace has no system calls, so strace's calls cannot be found in it",
             "record the events syscalls:* or raw_syscalls:* as well",

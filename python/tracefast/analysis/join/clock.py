@@ -1,5 +1,6 @@
 """How the clock of one log is read on that of another, by the calls that both show."""
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -11,6 +12,8 @@ from tracefast.analysis.forks.measures.slopes import theil_sen
 _LENGTHS: Final = (8, 4, 2, 1)
 # Fewer places than this are tried again with shorter sequences.
 _FEW: Final = 8
+# So many sequences are kept of a log, however long it is.
+_MOST: Final = 1 << 17
 # Neighbours of which the median is taken: half of them may be mistaken.
 _WINDOW: Final = 63
 
@@ -28,26 +31,26 @@ class Clock(NamedTuple):
     """The drift as a number."""
 
 
-def anchors(strace: pl.DataFrame, ftrace: pl.DataFrame) -> pl.DataFrame:
+def anchors(strace: Iterable[pl.DataFrame], ftrace: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Find calls that must be the same: what a task called before is in one place of each log.
 
     Parameters
     ----------
     strace, ftrace
-        The calls of both logs.
+        The calls of both logs, in parts that may be asked for several times.
 
     Returns
     -------
     polars.DataFrame
-        One row per pair: `who` and `ftid`, strace's task and ftrace's thread; `row` and `frow`, the
-        rows of both; `enter`, strace's
-        time; `offset`, strace's time less ftrace's; `slack`, how far it may be wrong: the time that
-        strace's call is longer.
+        One row per pair, of very many a part: `who` and `ftid`, strace's task and ftrace's thread;
+        `row` and `frow`, the rows of both; `enter`, strace's time; `offset`, strace's time less
+        ftrace's; `slack`, how far it may be wrong: the time that strace's call is longer.
     """
     found = pl.DataFrame()
     for length in _LENGTHS:
-        one, other = _sequences(strace, length), _sequences(ftrace, length)
-        pairs = one.join(other, on="sequence", suffix="_f")
+        (one, by), (other, other_by) = _sequences(strace, length), _sequences(ftrace, length)
+        chosen = pl.col("sequence") % max(by, other_by) == 0
+        pairs = one.filter(chosen).join(other, on="sequence", suffix="_f")
         both = (pl.col("exit") - pl.col("exit_f")).alias("high")
         found = pairs.select(
             "who",
@@ -72,23 +75,47 @@ def anchors(strace: pl.DataFrame, ftrace: pl.DataFrame) -> pl.DataFrame:
         "enter",
         (low + (high - low) // 2).alias("offset"),
         ((high - low) // 2).alias("slack"),
-    ).sort("enter")
+    ).sort("enter", "row")
 
 
-def _sequences(calls: pl.DataFrame, length: int) -> pl.DataFrame:
-    """Give the calls whose sequence of names and results is in one place only."""
-    of_task = calls.sort("who", "enter", "row", maintain_order=True)
-    token = pl.struct("name", "ret", "errno").hash()
-    tokens = of_task.with_columns(token.alias("token"))
-    parts = [pl.col("token").shift(n).over("who") for n in range(length)]
-    return (
-        tokens.with_columns(pl.struct(*(p.alias(str(n)) for n, p in enumerate(parts))).alias("all"))
-        # The first calls of a task have no such past.
-        .filter(pl.col("all").struct.field(str(length - 1)).is_not_null())
-        .with_columns(pl.col("all").hash().alias("sequence"))
-        .filter(pl.len().over("sequence") == 1)
-        .select("sequence", "who", "tid", "row", "enter", "exit")
-    )
+def _sequences(parts: Iterable[pl.DataFrame], length: int) -> tuple[pl.DataFrame, int]:
+    """Give the calls whose sequence of names and results is in one place only.
+
+    Of very many, those whose number can be divided by the second result: so they are the same
+    sequences in both logs.
+    """
+    kept = last = pl.DataFrame()
+    by = 1
+    token = pl.struct("name", "ret", "errno").hash().alias("token")
+    tokens = [pl.col("token").shift(n).over("who").alias(str(n)) for n in range(length)]
+    for part in parts:
+        calls = part.select(token, "who", "tid", "row", "enter", "exit", old=False)
+        of_task = pl.concat([last, calls], how="diagonal").sort("who", "enter", "row")
+        new = (
+            of_task.with_columns(pl.struct(tokens).alias("all"))
+            # The first calls of a task have no such past.
+            .filter(~pl.col("old"), pl.col("all").struct.field(str(length - 1)).is_not_null())
+            .select(
+                pl.col("all").hash().alias("sequence"),
+                "who",
+                "tid",
+                "row",
+                "enter",
+                "exit",
+                pl.lit(1, pl.Int64).alias("n"),
+            )
+            .filter(pl.col("sequence") % by == 0)
+        )
+        last = of_task.group_by("who").tail(length - 1).with_columns(old=True)
+        kept = (
+            pl.concat([kept, new], how="diagonal")
+            .group_by("sequence")
+            .agg(pl.col("who", "tid", "row", "enter", "exit").first(), pl.col("n").sum())
+        )
+        while kept.height > _MOST:
+            by *= 2
+            kept = kept.filter(pl.col("sequence") % by == 0)
+    return kept.filter(pl.col("n") == 1).drop("n"), by
 
 
 def clock_of(found: pl.DataFrame) -> Clock:

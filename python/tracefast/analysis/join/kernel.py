@@ -1,11 +1,12 @@
 """What the kernel did in each system call, by the other events of ftrace's log."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
 
 from tracefast._polars.given_events import Events, rows_of
-from tracefast.analysis.decoded_fields import LOST, Dtypes, decoded
+from tracefast.analysis.decoded_fields import Dtypes, decoded
 from tracefast.analysis.files import page_cache
 from tracefast.analysis.requests import files as request_files
 from tracefast.analysis.requests.records import (
@@ -24,6 +25,7 @@ _WAKE: Final = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 # A tracing stop: sched_switch in include/trace/events/sched.h.
 _TRACED: Final = "t"
 PLACE: Final = "place"
+_NO_CALLS: Final = pl.DataFrame(schema={"row": pl.UInt32, "tid": pl.Int32})
 _NAMES: Final = (
     *(*page_cache.EVENTS, *REQUESTS, BLK),
     *(*request_files.WRITE_BACK, request_files.QUEUED),
@@ -232,25 +234,63 @@ def _union(ranges: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     )
 
 
-def requests_with_files(
-    log: pl.DataFrame, calls: pl.DataFrame, page_bytes: int
-) -> tuple[pl.DataFrame, ...]:
-    """Give the requests, and what each moved of which file.
+def requests_with_files(log: pl.DataFrame, page_bytes: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Give the requests, and what each moved of which file, without calls.
 
     Returns
     -------
     polars.DataFrame, polars.DataFrame
-        The requests that were issued, with `row`, `tid`, `dev`, `op`, `size`, `at` and `done`,
-        null where no completion is in the log; the parts, as `files.moved` gives them.
+        As `issued_requests`; the parts, as `files.moved` gives them.
     """
-    rows = without_requeues(request_records(log))
+    issued = issued_requests(log, log)
+    devices = issued["dev"].unique()
+    steps = request_steps(log, _NO_CALLS, issued, devices, page_bytes)
+    return issued, request_files.moved(steps)
+
+
+def issued_requests(records: pl.DataFrame, log: pl.DataFrame) -> pl.DataFrame:
+    """Give the requests that were issued.
+
+    Parameters
+    ----------
+    records
+        The events about requests.
+    log
+        All events, if some were lost: the requests around these have no completion.
+
+    Returns
+    -------
+    polars.DataFrame
+        `row`, `tid`, `dev`, `op`, `size`, `at` and `done`, null where no completion is in the log.
+    """
+    rows = without_requeues(request_records(records))
     done = completions(rows, log).select("row", pl.col("latency").alias("took"))
-    issued = (
+    return (
         rows.filter(pl.col("name") == ISSUE)
         .with_columns(pl.col("ts").dt.epoch("ns").alias("at"))
         .join(done, on="row", how="left", maintain_order="left")
         .with_columns((pl.col("at") + pl.col("took")).alias("done"))
     )
+
+
+def request_steps(
+    log: pl.DataFrame,
+    calls: pl.DataFrame,
+    issued: pl.DataFrame,
+    devices: pl.Series,
+    page_bytes: int,
+) -> Iterator[request_files.Step]:
+    """Give what tasks added to the page cache, queued, requested and wrote, in order.
+
+    Parameters
+    ----------
+    log, calls, issued
+        Events, calls and requests of a part of a log.
+    devices
+        Those of all requests.
+    page_bytes
+        Size of a page.
+    """
     null = pl.lit(None)
     shape = ("row", "tid", "name", "dev", "ino", "start", "size", "op", "meta")
     page = log.filter(pl.col("name").is_in(page_cache.EVENTS)).select(
@@ -269,7 +309,7 @@ def requests_with_files(
         null.cast(pl.String).alias("op"), pl.lit(value=False).alias("meta"),
     )  # fmt: skip
     # A volume that is mapped to disks queues for itself: its requests are those of the disks.
-    own = pl.col("dev").is_in(issued["dev"].unique().implode())
+    own = pl.col("dev").is_in(devices.implode())
     queued = request_records(log, (request_files.QUEUED,)).filter(own).select(
         "row", "tid", "name", "dev", null.cast(pl.UInt64).alias("ino"),
         pl.col("sector").alias("start"), "size", "op", "meta",
@@ -285,9 +325,4 @@ def requests_with_files(
         for part in (page, asked, ended, queued, written)
     ]
     steps = pl.concat(parts).sort("row")
-    return issued, request_files.moved(map(request_files.Step._make, steps.iter_rows()))
-
-
-def lost_rows(log: pl.DataFrame) -> pl.Series:
-    """Give the rows at which the log says that records before them were lost."""
-    return log.filter(pl.col("name") == LOST)["row"]
+    yield from map(request_files.Step._make, steps.iter_rows())

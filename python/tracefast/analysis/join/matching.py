@@ -1,10 +1,15 @@
 """Which call of ftrace's log is which of strace's."""
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from tracefast.analysis.join.clock import Clock, anchors, clock_of
+from tracefast.analysis.join.rows import PART, Rows
 from tracefast.error_hints import error_with_hint
 
 # Their results are numbers of tasks, which differ between namespaces.
@@ -24,7 +29,28 @@ _SKEW_NS: Final = 50_000_000
 _VOTES: Final = 0.6
 
 
-def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, Clock]:
+@dataclass(frozen=True)
+class Matches:
+    """Calls that both logs show.
+
+    Attributes
+    ----------
+    pairs
+        One row per pair: `row` and `frow`, the rows of both; `residual`, by how much the middles
+        of the two are apart, in nanoseconds; `dur`, what strace's call took; and the columns of
+        strace's calls that were asked for.
+    threads
+        `who` and `ftid`, strace's tasks and ftrace's threads; only those of pairs.
+    clock
+        How strace's clock is read on ftrace's.
+    """
+
+    pairs: Rows
+    threads: pl.DataFrame
+    clock: Clock
+
+
+def matched(strace: Rows, ftrace: Rows, folder: Path, more: Iterable[str] = ()) -> Matches:
     """Match calls.
 
     strace is told of a call before the kernel starts it and after it has ended, so the call of
@@ -35,12 +61,10 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
     ----------
     strace, ftrace
         The calls of both logs.
-
-    Returns
-    -------
-    polars.DataFrame, Clock
-        One row per pair: `row` and `frow`, the rows of both; `enter`, strace's time; `residual`,
-        by how much the middles of the two are apart, in nanoseconds. And the clock.
+    folder
+        For files that are needed as long as the result.
+    more
+        Columns of strace's calls to keep.
 
     Raises
     ------
@@ -52,21 +76,116 @@ def matched(strace: pl.DataFrame, ftrace: pl.DataFrame) -> tuple[pl.DataFrame, C
         raise _unrelated("no sequence of calls with the same names and results is in both")
     clock = clock_of(found)
     tolerance = max(int(found["slack"].median() or 0), _SLACK_NS)  # type: ignore[arg-type]
-    timed = _timed(strace, clock)
-    threads = _threads(found, timed, ftrace, tolerance)
-    known = timed.join(threads, on="who")
-    pairs = _pairs(known, ftrace, tolerance, by_tid=True)
-    possible = _shown_by_both(timed, ftrace, threads)
-    if pairs.height < _LEAST_SHARE * possible or pairs.is_empty():
+    threads = _threads(found, strace, ftrace, clock, tolerance)
+    times = pl.col("enter").min().alias("begin"), pl.col("enter").max().alias("end")
+    shown = ftrace.all.group_by("tid").agg(times).collect()
+    names = ftrace.all.select(pl.col("name").unique()).collect()["name"]
+    near = possible = 0
+    parts: list[Path] = []
+    before: _Before | None = None
+    of_tasks = pl.DataFrame(schema=threads.schema)
+    for timed, other in _windows(strace, ftrace, clock, tolerance):
+        known = timed.join(threads, on="who")
+        possible += _shown_by_both(known, shown, names)
+        before = before or _Before.nothing(known, other)
+        pairs, fitting = _pairs_of(known, other, before, tolerance)
+        near += fitting
+        before = before.then(known, other, pairs)
+        kept = known.select("row", (pl.col("exit") - pl.col("enter")).alias("dur"), *more)
+        file = folder / f"pairs-{len(parts)}.parquet"
+        pairs.select("row", "frow", "residual").join(kept, on="row").write_parquet(
+            file, compression="lz4"
+        )
+        parts.append(file)
+        of_tasks = pl.concat([of_tasks, known.join(pairs, on="row").select(threads.columns)])
+        of_tasks = of_tasks.unique()
+    if near < _LEAST_SHARE * possible or not near:
         raise _unrelated(
-            f"of {possible:,} calls that both could show, {pairs.height:,} have the same name and"
+            f"of {possible:,} calls that both could show, {near:,} have the same name and"
             " result at the same time"
         )
-    ordered = _in_order(known, ftrace, found)
+    return Matches(
+        Rows(pl.scan_parquet(parts, glob=False), folder / "pairs.parquet"), of_tasks, clock
+    )
+
+
+def _windows(
+    strace: Rows, ftrace: Rows, clock: Clock, tolerance: int
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Give strace's calls part by part, on ftrace's clock, and ftrace's calls of the same time."""
+    enter = strace.all.select("enter").collect()["enter"].sort()
+    bounds = [*enter.gather_every(PART).unique(maintain_order=True), enter[-1] + 1]
+    margin = 2 * _SKEW_NS + tolerance
+    for first, end in pairwise(bounds):
+        timed = _timed(strace.between("enter", first, end), clock)
+        times = timed["enter"].sort()
+        yield timed, ftrace.between("enter", times[0] - margin, times[-1] + margin)
+
+
+class _Before(NamedTuple):
+    """The end of the windows before: the last pair of each task, and what came after it."""
+
+    known: pl.DataFrame
+    """Strace's calls of these pairs."""
+    other: pl.DataFrame
+    """Ftrace's calls of their threads from these pairs on."""
+    pairs: pl.DataFrame
+    """`who`, `ftid`, `row` and `frow`."""
+    taken: pl.DataFrame
+    """`frow` of all pairs of the window, which the next one may have, too."""
+
+    @classmethod
+    def nothing(cls, known: pl.DataFrame, other: pl.DataFrame) -> "_Before":
+        """Give what is before the first window."""
+        pairs = known.clear().select("who", "ftid", "row", pl.col("row").alias("frow"))
+        return cls(known.clear(), other.clear(), pairs, pairs.select("frow"))
+
+    def then(self, known: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame) -> "_Before":
+        """Take the end of a window, and what is older of tasks that have no pair in it."""
+        ends = known.join(pairs.select("row", "frow"), on="row").sort("who", "strace_enter", "row")
+        known, other = self.with_window(known, other)
+        last = pl.concat([self.pairs, ends.select(self.pairs.columns)]).unique(
+            "who", keep="last", maintain_order=True
+        )
+        start = other.select(pl.col("row").alias("frow"), pl.col("enter").alias("since"))
+        since = last.join(start, on="frow").select(pl.col("ftid").alias("tid"), "since")
+        left = other.join(since, on="tid").filter(pl.col("enter") >= pl.col("since"))
+        again = self.taken.join(other, left_on="frow", right_on="row", how="semi")
+        return _Before(
+            known.join(last, on="row", how="semi"),
+            left.select(other.columns),
+            last,
+            pl.concat([again, pairs.select("frow")]),
+        )
+
+    def with_window(
+        self, known: pl.DataFrame, other: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Put the calls of a window after those before it."""
+        whole = pl.concat([self.other, other]).unique("row", maintain_order=True)
+        return pl.concat([self.known, known]), whole
+
+    def new(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """Leave out pairs of calls that are in a window before."""
+        return pairs.join(self.pairs, on="row", how="anti").join(self.taken, on="frow", how="anti")
+
+
+def _pairs_of(
+    known: pl.DataFrame, other: pl.DataFrame, before: _Before, tolerance: int
+) -> tuple[pl.DataFrame, int]:
+    """Pair the calls of a window; and count those that are paired by their time alone."""
+    free = other.join(before.taken, left_on="row", right_on="frow", how="anti")
+    pairs = _pairs(known, free, tolerance, by_tid=True)
+    if known.is_empty() or other.is_empty():
+        return pairs, 0
+    found = anchors([known], [other]).filter(pl.col("offset").abs() < _SKEW_NS)
+    found = pl.concat([before.pairs, found.select(before.pairs.columns)])
+    known, other = before.with_window(known, other)
+    ordered = before.new(_in_order(known, other, found))
     others = pairs.join(ordered, on="row", how="anti").join(ordered, on="frow", how="anti")
-    pairs = pl.concat([ordered, others])
-    pairs = pl.concat([pairs, _between(known, ftrace, pairs)]).sort("row")
-    return pairs, clock
+    both = pl.concat([ordered, others])
+    between = _between(known, other, pl.concat([both, before.pairs], how="diagonal"))
+    return pl.concat([both, before.new(between)]).sort("row"), pairs.height
 
 
 def _unrelated(why: str) -> Exception:
@@ -100,30 +219,34 @@ def _timed(strace: pl.DataFrame, clock: Clock) -> pl.DataFrame:
 
 
 def _threads(
-    found: pl.DataFrame, timed: pl.DataFrame, ftrace: pl.DataFrame, tolerance: int
+    found: pl.DataFrame, strace: Rows, ftrace: Rows, clock: Clock, tolerance: int
 ) -> pl.DataFrame:
     """Find ftrace's thread of each task of strace."""
     by_sequence = _most(found.group_by("who", "ftid").len("votes"))
-    calls = timed.group_by("who").agg(pl.len().alias("calls"), pl.col("tid").first())
+    calls = strace.all.group_by("who").agg(pl.len().alias("calls"), pl.col("tid").first()).collect()
     left = calls.join(by_sequence, on="who", how="anti")
     if left.is_empty():
         return by_sequence.select("who", "ftid")
     named = by_sequence.join(calls, on="who")
     if (named["tid"] == named["ftid"]).all() and not named.is_empty():
         # Both logs are of one namespace.
-        same = left.join(ftrace.select("tid").unique(), on="tid", how="semi")
+        threads = ftrace.all.select(pl.col("tid").unique()).collect()
+        same = left.join(threads, on="tid", how="semi")
         return pl.concat(
             [by_sequence.select("who", "ftid"), same.select("who", pl.col("tid").alias("ftid"))]
         )
     # Short ones, by the time of their calls.
     taken = by_sequence["ftid"].unique()
-    rows = timed.join(left.select("who"), on="who", how="semi")
-    others = ftrace.filter(~pl.col("tid").is_in(taken.implode()))
-    voted = _pairs(rows, others, tolerance, by_tid=False).join(
-        ftrace.select(pl.col("row").alias("frow"), pl.col("tid").alias("ftid")), on="frow"
-    )
-    by_time = _most(voted.group_by("who", "ftid").len("votes")).join(left, on="who")
-    by_time = by_time.filter(pl.col("votes") >= _VOTES * pl.col("calls"))
+    votes = pl.DataFrame(schema={"who": pl.UInt64, "ftid": pl.Int32, "votes": pl.UInt32})
+    for timed, other in _windows(strace, ftrace, clock, tolerance):
+        rows = timed.join(left.select("who"), on="who", how="semi")
+        others = other.filter(~pl.col("tid").is_in(taken.implode()))
+        voted = _pairs(rows, others, tolerance, by_tid=False).join(
+            other.select(pl.col("row").alias("frow"), pl.col("tid").alias("ftid")), on="frow"
+        )
+        votes = pl.concat([votes, voted.group_by("who", "ftid").len("votes")])
+    summed = votes.group_by("who", "ftid").agg(pl.col("votes").sum())
+    by_time = _most(summed).join(left, on="who").filter(pl.col("votes") >= _VOTES * pl.col("calls"))
     return pl.concat([by_sequence.select("who", "ftid"), by_time.select("who", "ftid")])
 
 
@@ -173,7 +296,7 @@ def _pairs(
         .sort(pl.col("residual").abs(), "row")
         .unique("frow", keep="first", maintain_order=True)
         .sort("row")
-        .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
+        .select("row", "frow", "who", "residual")
     )
 
 
@@ -211,7 +334,7 @@ def _in_order(known: pl.DataFrame, ftrace: pl.DataFrame, found: pl.DataFrame) ->
         .filter(pl.col("residual").abs() < _SKEW_NS)
         .unique("row", keep="first", maintain_order=True)
         .unique("frow", keep="first", maintain_order=True)
-        .select("row", "frow", "who", pl.col("strace_enter").alias("enter"), "residual")
+        .select("row", "frow", "who", "residual")
     )
 
 
@@ -250,7 +373,7 @@ def _between(known: pl.DataFrame, ftrace: pl.DataFrame, pairs: pl.DataFrame) -> 
         .join(other.drop_nulls("after").with_columns(nth), on=[*key, "nth"], nulls_equal=True)
     )
     residual = (pl.col("enter") - pl.col("fenter")).alias("residual")
-    rows = both.select("row", "frow", "who", pl.col("strace_enter").alias("enter"), residual)
+    rows = both.select("row", "frow", "who", residual)
     return rows.filter(pl.col("residual").abs() < _SKEW_NS)
 
 
@@ -278,18 +401,13 @@ def _same_result() -> pl.Expr:
     return same | unknown | pl.col("name").is_in(_RETURN_TASKS)
 
 
-def _shown_by_both(timed: pl.DataFrame, ftrace: pl.DataFrame, threads: pl.DataFrame) -> int:
+def _shown_by_both(known: pl.DataFrame, shown: pl.DataFrame, names: pl.Series) -> int:
     """Count the calls of known threads in the time that both logs cover.
 
     ftrace's log may start later in a thread, and have no call of a name that was not recorded.
     """
-    shown = ftrace.group_by("tid").agg(
-        pl.col("enter").min().alias("begin"), pl.col("enter").max().alias("end")
-    )
-    names = ftrace["name"].unique()
     return (
-        timed.join(threads, on="who")
-        .join(shown, left_on="ftid", right_on="tid")
+        known.join(shown, left_on="ftid", right_on="tid")
         .filter(
             pl.col("enter").is_between(pl.col("begin"), pl.col("end")),
             pl.col("name").is_in(names.implode()),

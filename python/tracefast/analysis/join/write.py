@@ -1,17 +1,18 @@
 """Write joined events as Parquet, with the version of their schema."""
 
 import json
-import os
 from collections.abc import Collection
 from pathlib import Path
 
 from tracefast import _core
 from tracefast.analysis.join.report import JoinReport
-from tracefast.analysis.join.table import join
+from tracefast.analysis.join.table import join_in
 from tracefast.error_hints import error_with_hint
+from tracefast.inputs.contents import sniff
 from tracefast.inputs.event_files import JOINED_SCHEMA
-from tracefast.outputs import exists, refuse_own_input, sink_of
-from tracefast.reading import Machine
+from tracefast.inputs.sources import is_url
+from tracefast.outputs import exists, move_to, refuse_own_input, sink_of, temporary_folder
+from tracefast.reading import Machine, parse
 from tracefast.scanning import scan
 
 
@@ -52,27 +53,32 @@ def write_joined(
     target = Path(output)
     if not clobber and target.exists():
         raise exists(output)
-    reports: list[JoinReport] = []
-    events = join(
-        scan(strace, machine=machine),
-        scan(ftrace, machine=machine),
-        recorded=recorded,
-        report=reports.append,
-    )
-    report = reports[0]
-    metadata = {
-        "tracefast.schema": JOINED_SCHEMA,
-        "tracefast.version": _core.__version__,
-        "tracefast.join": json.dumps(report._asdict()),
-    }
-    partial = target.parent / f".tracefast-{os.urandom(8).hex()}.tmp"
     try:
-        # polars does not name the file of an error.
-        partial.touch(exist_ok=False)
-        events.sink_parquet(partial, compression="zstd", compression_level=1, metadata=metadata)
-        partial.replace(target)
+        with temporary_folder(output) as folder:
+            logs = (
+                _parsed(log, folder / name, machine)
+                for log, name in ((strace, "events.strace"), (ftrace, "events.ftrace"))
+            )
+            events, report = join_in(folder, *map(scan, logs), recorded=recorded)
+            metadata = {
+                "tracefast.schema": JOINED_SCHEMA,
+                "tracefast.version": _core.__version__,
+                "tracefast.join": json.dumps(report._asdict()),
+            }
+            whole = folder / "joined.parquet"
+            events.sink_parquet(whole, compression="zstd", compression_level=1, metadata=metadata)
+            move_to(whole, target, clobber=clobber)
     except OSError as error:
+        if error.filename in {strace, ftrace}:
+            raise
+        # Not the files that nobody sees.
         raise OSError(error.errno, error.strerror, output) from error
-    finally:
-        partial.unlink(missing_ok=True)
     return report
+
+
+def _parsed(log: str, place: Path, machine: Machine | None) -> str:
+    """Turn a log into Parquet, which is faster to read several times; give the file of events."""
+    if is_url(log) or sniff(log) != "log":
+        return log
+    parse(log, place, sink="parquet", machine=machine)
+    return str(place)

@@ -12,7 +12,6 @@ from tracefast.analysis.join.kernel import kernel_events, requests_with_files
 
 SCHEMA = declared_schema("blocks_by_file")
 _FILE = ("source", "dev", "op", "file_dev", "ino")
-_NO_CALLS = pl.DataFrame(schema={"row": pl.UInt32, "tid": pl.Int32})
 
 
 def blocks_by_file(
@@ -53,7 +52,7 @@ def _of_records(records: pl.DataFrame, page_bytes: int) -> pl.DataFrame:
 
 
 def _of_log(log: pl.DataFrame, page_bytes: int) -> pl.DataFrame:
-    issued, moved = requests_with_files(log, _NO_CALLS, page_bytes)
+    issued, moved = requests_with_files(log, page_bytes)
     took = (pl.col("done") - pl.col("at")).alias("took")
     parts = (
         moved.group_by("request", "file_dev", "ino")

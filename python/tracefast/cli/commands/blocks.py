@@ -51,6 +51,13 @@ _BY_FILE = (
 )
 _BY_FILE_SPARE = ("file_dev", "dev", "latency_max_ns", "readahead_share", "latency_p50_ns")
 
+_NONE = "no requests to block devices: trace the events block_rq_issue, filemap:*"
+# Of joined events.
+_NONE_IN_JOINED = (
+    "joined events show what devices moved for calls: tracefast files FILE; for all requests, give "
+    "ftrace's log (record --both --keep-log), and --strace LOG for the paths"
+)
+
 _PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes")}
 
 
@@ -140,10 +147,10 @@ def blocks(
 
 def _by_file(request: Request, match: str | None, inode_map: str | None, strace: str | None) -> int:
     """Show what reached the devices by file."""
-    from functools import partial
+    import polars as pl
 
     import tracefast
-    from tracefast.analysis.join.named_inodes import named_inodes
+    from tracefast.analysis.kernel_times import has_columns
     from tracefast.analysis.requests.by_file import SCHEMA
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
@@ -151,14 +158,17 @@ def _by_file(request: Request, match: str | None, inode_map: str | None, strace:
     if inode_map is not None and strace is not None:
         raise CommandError("--inode-map and --strace: choose one", "leave out one of them")
     check_columns(request, SCHEMA)
-    names: str | pl.DataFrame | None = inode_map
-    if strace is not None:
-        names = named_inodes(tracefast.scan(strace), tracefast.scan(request.inputs))
-    analysis = partial(tracefast.blocks, by="file", inode_map=names)
+    other = None if strace is None else tracefast.scan(strace)
+    joined: list[bool] = []
+
+    def analysis(events: pl.LazyFrame) -> pl.LazyFrame:
+        joined.append(has_columns(events, ("disk_bytes",)))
+        return tracefast.blocks(events, by="file", inode_map=inode_map, strace=other)
+
     table, complete = run_analysis(request, analysis)
     if table is not None:
         if table.is_empty():
-            request.warn("no requests to block devices: trace the events block_rq_issue, filemap:*")
+            request.warn(_NONE_IN_JOINED if any(joined) else _NONE)
         table = filter_rows(table, request, match, "path")
         print_table(table, request, main=_BY_FILE, spare=_BY_FILE_SPARE)
     return DONE if complete else FAILED

@@ -2,6 +2,7 @@
 //! here.
 
 pub(crate) mod argument_parts;
+pub(crate) mod busy_time;
 pub(crate) mod covered;
 pub mod errors;
 pub(crate) mod event_columns;

@@ -2,11 +2,11 @@
 
 use std::ops::AddAssign;
 
+use crate::tables::busy_time::BusyTime;
 use crate::tables::files::position::Stream;
 use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::word_classes::Class;
 use crate::tables::packed::Packed;
-use crate::tables::ranges::Ranges;
 use crate::tables::values::Values;
 
 /// What both sides of a data call have in common.
@@ -99,7 +99,7 @@ pub(crate) struct Direction {
     pub(crate) sizes: Values,
     pub(crate) asked: Values,
     pub(crate) durations: Values,
-    pub(crate) wall: Ranges,
+    pub(crate) wall: BusyTime,
     pub(crate) ranges: ProcessRanges,
     /// What descriptions of unknown position add: bytes in union, and bytes that processes share.
     pub(crate) apart: Option<Box<(i64, i64)>>,
@@ -215,7 +215,7 @@ impl Direction {
         self.sizes.absorb(other.sizes);
         self.asked.absorb(other.asked);
         self.durations.absorb(other.durations);
-        self.wall.absorb(&mut other.wall, 0);
+        self.wall.absorb(&mut other.wall);
         other.ranges.move_to(&mut self.ranges, 0);
         if let Some(apart) = other.apart {
             let own = self.apart.get_or_insert_default();

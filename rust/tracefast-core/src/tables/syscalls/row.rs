@@ -1,7 +1,7 @@
 //! One row of the table while events are folded.
 
 use crate::linux::waits::Giver;
-use crate::tables::ranges::Ranges;
+use crate::tables::busy_time::BusyTime;
 use crate::tables::syscalls::durations::Durations;
 use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role};
 
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) timeless: u64,
     pub(crate) total: i128,
     pub(crate) durations: Durations,
-    pub(crate) wall: Ranges,
+    pub(crate) wall: BusyTime,
     /// Calls with a duration that are known to have waited or not.
     pub(crate) judged: u64,
     pub(crate) waited: i128,
@@ -92,7 +92,7 @@ impl Entry {
         self.timeless += other.timeless;
         self.total += other.total;
         self.durations.absorb(other.durations);
-        self.wall.absorb(&mut other.wall, 0);
+        self.wall.absorb(&mut other.wall);
         self.judged += other.judged;
         self.waited += other.waited;
         self.moved += other.moved;
