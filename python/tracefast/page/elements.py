@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from tracefast.cli.text.frame_rows import kind_of, values_of
 from tracefast.cli.text.table_text import column_texts, heading
 from tracefast.cli.text.units import count
 from tracefast.page.shell import text
@@ -165,7 +166,7 @@ def _head(values: pl.Series, words: str | None) -> str:
 
 def _cells(values: pl.Series) -> list[str]:
     """Write the cells of a column."""
-    texts = column_texts(values)
+    texts = column_texts(values.name, kind_of(values), values_of(values))
     if not values.dtype.is_numeric():
         kind = " class=wide" if max(map(len, texts), default=0) > _LONG else ""
         return [f"<td{kind}>{text(each)}</td>" for each in texts]
