@@ -110,7 +110,7 @@ def _report_frame(request: Request, show: "Callable[[Rows], None]") -> int:
 
 def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> None:
     """Print the table, or the tree."""
-    from tracefast.cli.output.matching import filtered_rows
+    from tracefast.cli.screen.matching import filtered_rows
 
     # Each log is in order, but not all together.
     starts = rows.records("source", "ts_start")
@@ -128,7 +128,7 @@ def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> 
         filtered = match is not None or request.where is not None
         print_tree(frame_of(rows), frame_of(kept) if filtered else None, request)
     else:
-        from tracefast.cli.output.print_rows import print_rows
+        from tracefast.cli.screen.print_rows import print_rows
 
         print_rows(kept, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
     if others and match is None:

@@ -72,7 +72,7 @@ def syscalls(
         return _report_strace_counts(request, match)
     from tracefast import _core
     from tracefast.cli.inputs.one_log import show_one_log
-    from tracefast.cli.output.matching import note_without_phases
+    from tracefast.cli.screen.matching import note_without_phases
     from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
     def show(rows: "Rows") -> None:

@@ -9,8 +9,8 @@ from tracefast.analysis.conditions import evaluate_condition
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.output.matching import filtered_rows, take_matching
-from tracefast.cli.output.print_rows import (
+from tracefast.cli.screen.matching import filtered_rows, take_matching
+from tracefast.cli.screen.print_rows import (
     LINES_BELOW,
     ROW,
     RowsAsText,
@@ -19,6 +19,7 @@ from tracefast.cli.output.print_rows import (
     write_rows,
 )
 from tracefast.cli.text.frame_rows import FrameRows, frame_of
+from tracefast.cli.text.rows import Rows
 
 AsText = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
@@ -78,6 +79,12 @@ def filter_rows(
     return frame_of(filtered_rows(FrameRows(frame), request, match, *columns))
 
 
+def rows_where(rows: Rows, condition: str) -> Rows:
+    """Keep the rows of a frame for which an SQL condition is true."""
+    frame = frame_of(rows)
+    return FrameRows(frame.filter(evaluate_condition(frame, condition)))
+
+
 def filter_matching(frame: pl.DataFrame, pattern: str | None, *columns: str) -> pl.DataFrame:
     """Keep the rows in which one of the columns matches a pattern: whole, or its last component."""
     return frame_of(take_matching(FrameRows(frame), pattern, *columns))
@@ -102,7 +109,7 @@ def print_table(
     as_text
         Makes another table for text out of the rows that are printed.
     request, main, spare, noun, below
-        As for :func:`tracefast.cli.output.print_rows.print_rows`.
+        As for :func:`tracefast.cli.screen.print_rows.print_rows`.
     """
     print_rows(
         frame,

@@ -5,9 +5,9 @@ import textwrap
 from tracefast import _core
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.matching import filtered_rows
-from tracefast.cli.output.print_rows import print_rows
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.screen.matching import filtered_rows
+from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text import units
 from tracefast.cli.text.rows import ListRows, Rows, Table, rows_of
 from tracefast.quantities import plural

@@ -8,8 +8,8 @@ from tracefast import _core
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.one_log import show_one_log
-from tracefast.cli.output.matching import filtered_rows, note_without_phases
 from tracefast.cli.screen.files.table import print_darshan_table, print_files_table
+from tracefast.cli.screen.matching import filtered_rows, note_without_phases
 from tracefast.cli.text.rows import Rows, where
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.print_rows import print_rows
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.screen.files.total import note_on_assumed, total_and_notes
 from tracefast.cli.screen.files.usage_lines import usage_lines
+from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text.rows import Rows
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ def filtered_rows(rows: Rows, request: Request, match: str | None, *columns: str
         request.note(f"note: nothing matches --match {match}; the nearest is {printable(near)}")
     if request.where is None:
         return kept
-    from tracefast.cli.output.condition import rows_where
+    from tracefast.cli.screen.result_table import rows_where
 
     return rows_where(kept, request.where)
 
