@@ -12,6 +12,10 @@ from tracefast.quantities import plural
 # Types of files that have no offsets, and their plurals.
 _PLURALS: Final = {"pipe": "pipes", "fifo": "fifos", "socket": "sockets", "char": "devices"}
 _OPS: Final = ("read", "write")
+# Of each: its name, and the columns of its calls, bytes, times, and calls at unknown offsets.
+_COLUMNS: Final = tuple((op, f"{op}s", f"{op}_bytes", f"{op}_ns", f"{op}_unknown") for op in _OPS)
+# Not columns: how many files have times.
+_TIMED: Final = {op: f"{op}_timed" for op in _OPS}
 _OF_FILE: Final = (
     *("source", "file", "path", "type", "offset_known", "opens", "opens_failed", "stats"),
     *("stats_failed", "mmaps", "mmap_bytes", "reads", "read_bytes", "read_ns", "read_unknown"),
@@ -56,42 +60,43 @@ class _Total:
         if streaming:
             self.streams[row["type"]].add((source, file))
         sums = self.of_streams if streaming else self.of_files
-        for op in _OPS:
-            if calls := row[f"{op}s"]:
-                sums[f"{op}s"] += calls
-                sums[f"{op}_timed"] += row[f"{op}_ns"] is not None
-            sums[f"{op}_bytes"] += row[f"{op}_bytes"] or 0
-            sums[f"{op}_ns"] += row[f"{op}_ns"] or 0
+        for op, calls, moved, ns, unknown in _COLUMNS:
+            if row[calls]:
+                sums[calls] += row[calls]
+                sums[moved] += row[moved] or 0
+                sums[_TIMED[op]] += row[ns] is not None
+            if row[ns]:
+                sums[ns] += row[ns]
+            if row[unknown] and row["offset_known"] is not None:
+                sums[unknown] += row[unknown]
         if streaming:
             return
         for what in _said_of(row):
             self.files[what].add(source, file)
-        if row["mmaps"] > 0:
+        if row["mmaps"]:
             sums["mmap_bytes"] += row["mmap_bytes"] or 0
-        if row["offset_known"] is not None:
-            for op in _OPS:
-                sums[f"{op}_unknown"] += row[f"{op}_unknown"]
 
 
 def _said_of(row: dict[str, Any]) -> Iterator[str]:
     """Say what of a file is counted."""
-    done = sum(row[name] for name in ("opens", "mmaps", "reads", "writes", "stats"))
+    done = row["opens"] + row["mmaps"] + row["reads"] + row["writes"] + row["stats"]
     if done > row["stats_failed"]:
         yield "used"
         if row["path"] is None:
             yield "nameless"
-    elif row["opens_failed"] > 0:
+    elif row["opens_failed"]:
         yield "opened"
-    elif row["stats_failed"] > 0:
+    elif row["stats_failed"]:
         yield "looked at"
-    if row["mmaps"] > 0:
+    if row["mmaps"]:
         yield "mapped"
-    if row["offset_known"] is None:
+    offset = row["offset_known"]
+    if offset is None:
         return
-    for op in _OPS:
-        if row[f"{op}_unknown"] > 0:
+    for op, _, _, _, unknown in _COLUMNS:
+        if row[unknown]:
             yield op
-    if row["offset_known"] in ("relative", "assumed-relative"):
+    if offset in ("relative", "assumed-relative"):
         yield "relative"
 
 
@@ -175,10 +180,10 @@ def total_and_notes(table: Table, rings: Iterable[tuple[int, int]] = ()) -> list
 def _notes(found: _Total, rings: Iterable[tuple[int, int]]) -> Iterator[str]:
     """Note what the log does not show."""
     files, sums = found.files, found.of_files
-    for op in _OPS:
+    for op, _, _, _, unknown in _COLUMNS:
         if len(files[op]):
             yield (
-                f"{plural(sums[f'{op}_unknown'], op)} of {plural(len(files[op]), 'file')},"
+                f"{plural(sums[unknown], op)} of {plural(len(files[op]), 'file')},"
                 " whose offset the log does not show: in no access class, and not in covered"
             )
     if len(files["relative"]):
@@ -207,9 +212,9 @@ def _notes(found: _Total, rings: Iterable[tuple[int, int]]) -> Iterator[str]:
 def _moved(sums: Counter[str]) -> str:
     """Sum up what was read and written."""
     text = ""
-    for op in _OPS:
-        if calls := sums[f"{op}s"]:
-            text += f", {size(sums[f'{op}_bytes'])} in {plural(calls, op)}"
-            if sums[f"{op}_timed"]:
-                text += f" ({duration(sums[f'{op}_ns'])})"
+    for op, calls, moved, ns, _ in _COLUMNS:
+        if sums[calls]:
+            text += f", {size(sums[moved])} in {plural(sums[calls], op)}"
+            if sums[_TIMED[op]]:
+                text += f" ({duration(sums[ns])})"
     return text
