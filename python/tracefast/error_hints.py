@@ -2,9 +2,10 @@
 
 import errno
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tracefast._core import Error
+if TYPE_CHECKING:
+    from tracefast._core import Error
 
 HINTS_BY_ERRNO: Final[dict[int, str]] = {
     errno.ENOENT: "check the name",
@@ -14,7 +15,7 @@ HINTS_BY_ERRNO: Final[dict[int, str]] = {
 }
 
 
-def error_with_hint(what: str, hint: str, *, kind: str | None = None) -> Error:
+def error_with_hint(what: str, hint: str, *, kind: str | None = None) -> "Error":
     """Make an error with a hint, like those of the parser.
 
     Parameters
@@ -32,6 +33,8 @@ def error_with_hint(what: str, hint: str, *, kind: str | None = None) -> Error:
     >>> error.hint, error.__notes__
     ('name the log itself', ['hint: name the log itself'])
     """
+    from tracefast._core import Error
+
     error = Error(what)
     error.hint, error.kind = hint, kind
     error.add_note(f"hint: {hint}")

@@ -1,14 +1,14 @@
 """Numbers in sentences: three digits, and the unit that fits; sizes as people write them."""
 
 import re
-from decimal import Decimal
 from typing import Final, NamedTuple
 
 _UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 # Numbers that differ by less than this are written as one.
 _SAME: Final = 0.05
 _MIB: Final = 1 << 20
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
+# Patterns are compiled when they are first used: most commands need none of them.
+_SIZE: Final = r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?"
 _MOST: Final = 2**63 - 1
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _SECONDS: Final = {"d": "86400", "h": "3600", "m": "60", "min": "60", "s": "1"} | {
@@ -18,8 +18,8 @@ _SECONDS: Final = {"d": "86400", "h": "3600", "m": "60", "min": "60", "s": "1"} 
     "ns": "0.000000001",
 }
 _UNIT: Final = "|".join(sorted(_SECONDS, key=len, reverse=True))
-_PART: Final = re.compile(rf"({_NUMBER})({_UNIT})", re.ASCII)
-_SPAN: Final = re.compile(rf"\+?(?:{_NUMBER}|(?:{_NUMBER}(?:{_UNIT}))+)", re.ASCII)
+_PART: Final = rf"({_NUMBER})({_UNIT})"
+_SPAN: Final = rf"\+?(?:{_NUMBER}|(?:{_NUMBER}(?:{_UNIT}))+)"
 _SIZES: Final = ((1 << 30, "GiB"), (_MIB, "MiB"), (1 << 10, "KiB"))
 
 
@@ -177,7 +177,7 @@ def parse_size(text: str) -> int:
     """
     from fractions import Fraction
 
-    match = _SIZE.fullmatch(text.strip())
+    match = re.fullmatch(_SIZE, text.strip(), re.ASCII | re.IGNORECASE)
     if match is not None:
         number, unit, kind = match.groups()
         base = 1000 if kind in {"B", "b"} else 1024
@@ -201,8 +201,8 @@ def parse_duration(text: str) -> int:
     [1000000, 0, 90000000000, 2500000000]
     """
     text = text.strip()
-    if _SPAN.fullmatch(text):
-        parts = _PART.findall(text) or [(text.removeprefix("+"), "s")]
+    if re.fullmatch(_SPAN, text, re.ASCII):
+        parts = re.findall(_PART, text, re.ASCII) or [(text.removeprefix("+"), "s")]
         ns = sum(nanoseconds(number, _SECONDS[unit]) for number, unit in parts)
         if ns <= _MOST:
             return ns
@@ -217,4 +217,6 @@ def nanoseconds(number: str, unit: str = "1") -> int:
     >>> nanoseconds("1700000000.000000001"), nanoseconds("2", "0.001")
     (1700000000000000001, 2000000)
     """
+    from decimal import Decimal
+
     return int(Decimal(number) * Decimal(unit) * 1_000_000_000)

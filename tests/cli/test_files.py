@@ -8,12 +8,8 @@ import pytest
 
 import tracefast as tf
 from support.logs import lines_of
-from tracefast.cli.screen.usage_lines import (
-    access_pattern,
-    note_on_assumed,
-    total_and_notes,
-    usage_lines,
-)
+from tracefast.cli.screen.files.total import note_on_assumed, total_and_notes
+from tracefast.cli.screen.files.usage_lines import access_pattern, usage_lines
 from tracefast.cli.text.units import factor, share
 from tracefast.quantities import parse_size
 
@@ -23,7 +19,6 @@ EMPTY = {
     "type": "regular",
     "read_random_share": None,
 }
-SCHEMA = {"type": pl.String, "read_random_share": pl.Float64}
 
 
 @pytest.mark.parametrize(
@@ -52,8 +47,7 @@ SCHEMA = {"type": pl.String, "read_random_share": pl.Float64}
     ],
 )
 def test_how(row, word):
-    frame = pl.DataFrame([EMPTY | row], schema_overrides=SCHEMA)
-    assert frame.select(access_pattern("read")).item() == word
+    assert access_pattern(EMPTY | row, "read") == word
 
 
 def lines(text: str) -> str:
@@ -93,7 +87,8 @@ def log(tmp_path):
 
 
 def test_a_line_for_reads_and_one_for_writes_and_one_for_what_is_not_either(log):
-    rows = usage_lines(tf.files(tf.scan(log)).collect()).drop("source", "op_ns").rows()
+    found = usage_lines(tf.files(tf.scan(log)).collect())
+    rows = list(found.records(*(name for name in found.names if name not in ("source", "op_ns"))))
     both, model, library = "/srv/both.bin", "/srv/model.bin", "/srv/library.so"
     # 100 + 100 + 100 read, the first 100 twice: 300 / 200; 50 written once.
     assert [row for row in rows if row[-1] == both] == [

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import tracefast as tf
-from support.paths import ROOT
+from support.paths import DATA, ROOT
 
 HEAVY = ("polars", "pyarrow", "numpy", "pandas", "rich", "typer", "pydantic")
 
@@ -49,6 +49,21 @@ def test_importing_is_cheap():
 def test_help_and_version_need_no_more_than_they_say():
     assert modules_after(COMMAND, "--version") == set()
     assert modules_after(COMMAND, "--help") == {"typer"}
+
+
+def test_tables_of_one_log_need_no_polars():
+    # As text, without a condition: what most people ask for first.
+    code = """
+from tracefast.cli.app import run
+log, *commands = sys.argv[1:]
+for command in commands:
+    sys.argv = ["tracefast", *command.split(), log]
+    assert run() == 0, command
+"""
+    commands = ("files", "files --by process --wide", "files --match '*.so*' --sort reads")
+    commands += ("syscalls", "syscalls --by phase", "processes", "processes --top 1")
+    log = DATA / "spawn" / "spawn.strace"
+    assert modules_after(code, str(log), *commands) == {"typer"}
 
 
 def test_a_command_is_imported_without_the_others():

@@ -15,7 +15,7 @@ from tracefast.inputs.sources import STDIN, Sources, as_several, expand, without
 from tracefast.reading import FormatIn
 
 # The name of the log of one task; group 1 is the common name.
-_TASK = re.compile(rf"(.*[^/]){TASK_SUFFIX.pattern}", re.ASCII | re.DOTALL)
+_TASK = re.compile(rf"(.*[^/]){TASK_SUFFIX}", re.ASCII | re.DOTALL)
 _ODD = re.compile(r"[^\w.+,@-]")
 # The part of the name that is kept; file names have at most 255 bytes.
 _LONGEST = 160

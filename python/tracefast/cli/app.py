@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from tracefast import __version__
+import tracefast
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.usage_errors import (
     Commands,
@@ -94,7 +94,7 @@ COMMANDS: Final = {
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tracefast {__version__}")
+        typer.echo(f"tracefast {tracefast.__version__}")
         raise typer.Exit
 
 

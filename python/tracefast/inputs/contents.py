@@ -10,7 +10,7 @@ Content = Literal["log", "parquet", "ipc"]
 _MAGIC: Final[tuple[tuple[bytes, Content], ...]] = ((b"PAR1", "parquet"), (b"ARROW1", "ipc"))
 
 # `strace -ff -o log` writes log.PID for each task; the file may have been compressed since.
-TASK_SUFFIX: Final = re.compile(r"\.[1-9][0-9]{0,6}(\.(gz|zst|xz|bz2))?", re.ASCII)
+TASK_SUFFIX: Final = r"\.[1-9][0-9]{0,6}(\.(gz|zst|xz|bz2))?"
 
 
 def content_of(head: bytes) -> Content:
@@ -73,4 +73,4 @@ def is_pipe(name: str) -> bool:
 def is_prefix_of_task_logs(name: str) -> bool:
     """Say whether logs of ``strace -ff -o NAME``, one per task, start with this name."""
     files = glob.iglob(glob.escape(name) + ".*")  # noqa: PTH207 - the name stays as it was given
-    return any(TASK_SUFFIX.fullmatch(file[len(name) :]) for file in files)
+    return any(re.fullmatch(TASK_SUFFIX, file[len(name) :], re.ASCII) for file in files)

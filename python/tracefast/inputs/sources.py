@@ -19,7 +19,7 @@ Identity = str | tuple[int, int]
 STDIN: Final = "-"
 
 # A name such as `s3://bucket/run.parquet`.
-_URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.ASCII | re.IGNORECASE)
+_URL: Final = r"[a-z][a-z0-9+.-]*://"
 # Hive, Spark and Arrow write files for themselves under such names.
 _HIDDEN: Final = (".", "_")
 
@@ -114,7 +114,7 @@ def without_repeats(names: Iterable[str]) -> list[str]:
         name
         for name, path in paths.items()
         if not any(
-            path.startswith(prefix) and TASK_SUFFIX.fullmatch(path[len(prefix) :])
+            path.startswith(prefix) and re.fullmatch(TASK_SUFFIX, path[len(prefix) :], re.ASCII)
             for prefix in common
         )
     ]
@@ -156,7 +156,7 @@ def is_url(name: str) -> bool:
     >>> is_url("s3://bucket/run.parquet"), is_url("run.parquet")
     (True, False)
     """
-    return _URL.match(name) is not None
+    return re.match(_URL, name, re.ASCII | re.IGNORECASE) is not None
 
 
 def files_in(folder: str) -> list[str]:

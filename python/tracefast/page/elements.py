@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from tracefast.cli.text.frame_rows import kind_of, values_of
 from tracefast.cli.text.table_text import column_texts, heading, with_values
 from tracefast.cli.text.units import count
 from tracefast.page.shell import text
@@ -181,8 +182,8 @@ def _head(values: pl.Series, words: str | None) -> str:
 def _cells(values: pl.Series) -> list[str]:
     """Write the cells of a column."""
     # Of one event it would be written in bytes.
-    sized = values.alias("moved_bytes") if values.name == "bytes" else values
-    texts = column_texts(sized)
+    name = "moved_bytes" if values.name == "bytes" else values.name
+    texts = column_texts(name, kind_of(values), values_of(values))
     if not values.dtype.is_numeric():
         kind = " class=wide" if max(map(len, texts), default=0) > _LONG else ""
         return [f"<td{kind}>{breakable(text(each))}</td>" for each in texts]

@@ -29,6 +29,8 @@ mod _core {
     #[pymodule_export]
     use super::arrow::parquet_events::ParquetEvents;
     #[pymodule_export]
+    use super::arrow::values::{column_kinds, column_values};
+    #[pymodule_export]
     use super::errors::Error;
     #[pymodule_export]
     use super::event_fields::{Decoder, field_column, field_kind, known_events, survey};

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tracefast.cli.output.encode import encode_table
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.write import encode_table
 from tracefast.cli.screen.process_tree import render_tree as tree
 from tracefast.cli.screen.strace_summary import render_summary as strace_table
 from tracefast.cli.screen.unparsed_lines import _Csv, _Text

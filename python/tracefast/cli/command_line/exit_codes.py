@@ -7,7 +7,7 @@ from typing import Final, ParamSpec
 
 import typer
 
-from tracefast import Error
+import tracefast
 from tracefast.cli.messages.errors import CommandError, name_not_utf8
 from tracefast.cli.messages.stderr import print_error
 from tracefast.cli.system.signals import exit_code_of_interrupt, ignore_interrupts
@@ -45,7 +45,7 @@ def exits_with_code(command: Callable[P, int]) -> Callable[P, None]:
             print_error(name_not_utf8(error.object))
             discard_stdout()
             code = FAILED
-        except (CommandError, Error, OSError) as error:
+        except (CommandError, tracefast.Error, OSError) as error:
             print_error(error, place)
             discard_stdout()
             code = FAILED

@@ -16,13 +16,11 @@ _DAY: Final = 86_400
 MIN_EPOCH_S: Final = 315_532_800  # 1980
 _MOST: Final = 2**63 - 1
 
+# Patterns are compiled when they are first used: most commands need none of them.
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_CLOCK: Final = re.compile(rf"@({_NUMBER})", re.ASCII)
+_CLOCK: Final = rf"@({_NUMBER})"
 _TIME: Final = r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,9})?)?"
-_OF_DAY: Final = re.compile(_TIME, re.ASCII)
-_DATE: Final = re.compile(
-    rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME}(Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?", re.ASCII
-)
+_DATE: Final = rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME}(Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?"
 _HINT: Final = (
     "seconds since the start of the log (12.5, 90s, 2m), a time of day (14:05:30), a date and time "
     "(2026-01-31T14:05:30), or seconds on the log's own clock (@1700000000.5)"
@@ -151,16 +149,16 @@ def parse_span(option: str, text: str) -> int:
 
 
 def _parse(text: str) -> tuple[int, Since] | None:
-    if match := _CLOCK.fullmatch(text):
+    if match := re.fullmatch(_CLOCK, text, re.ASCII):
         return nanoseconds(match[1]), Since.CLOCK
     with suppress(ValueError):
         ns = parse_duration(text)
         bare = text[0] != "+" and text[-1] in "0123456789."
         return ns, Since.EPOCH if bare and ns >= MIN_EPOCH_S * _S else Since.START
-    if match := _OF_DAY.fullmatch(text):
+    if match := re.fullmatch(_TIME, text, re.ASCII):
         time = _of_day(*match.groups())
         return None if time is None else (time, Since.MIDNIGHT)
-    if match := _DATE.fullmatch(text):
+    if match := re.fullmatch(_DATE, text, re.ASCII):
         day, hours, minutes, seconds, fraction, zone = match.groups()
         time = _of_day(hours, minutes, seconds, fraction) if hours else 0
         return None if time is None else _of_date(day, time, zone)

@@ -16,12 +16,10 @@ from tracefast.inputs.sources import STDIN
 UsageError: Final[type[Exception]] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
-_NOT_A_NUMBER: Final = re.compile(r"'.*' is not a valid int(eger)?( range)?", re.DOTALL)
+_NOT_A_NUMBER: Final = r"'.*' is not a valid int(eger)?( range)?"
 # `x>=0` or `1<=x<=10`.
-_OUT_OF_RANGE: Final = re.compile(
-    r"(-?\d+) is not in the range (?:(\d+)<=)?x(?:>=(\d+))?(?:<=(\d+))?"
-)
-_CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
+_OUT_OF_RANGE: Final = r"(-?\d+) is not in the range (?:(\d+)<=)?x(?:>=(\d+))?(?:<=(\d+))?"
+_CHOICE: Final = r"'(.*)' is not one of (.*?)\.?"
 # What other tools call things: head(1), find(1), databases.
 _ELSEWHERE: Final = {
     **dict.fromkeys(("-n", "--limit", "--head", "--lines", "--max-rows"), "--top"),
@@ -129,7 +127,7 @@ def to_command_error(error: Any, command: str | None = None) -> CommandError:  #
             name = parameter.metavar or parameter.name.upper()
         if type(error).__name__ == "MissingParameter":
             return CommandError(f"{name}: missing", hint)
-        if match := _CHOICE.fullmatch(text):
+        if match := re.fullmatch(_CHOICE, text, re.DOTALL):
             choices = re.findall(r"'(.*?)'", match[2])
             return CommandError(f"{name} {match[1]}: invalid choice", _suggest(match[1], choices))
         text = f"{name}: {_of_number(text) or text[:1].lower() + text[1:]}"
@@ -144,9 +142,9 @@ def _suggest(given: str, known: Collection[str]) -> str:
 
 def _of_number(text: str) -> str | None:
     """Say what is wrong with a number, if that is what typer says."""
-    if _NOT_A_NUMBER.fullmatch(text):
+    if re.fullmatch(_NOT_A_NUMBER, text, re.DOTALL):
         return "not a whole number"
-    if (found := _OUT_OF_RANGE.fullmatch(text)) is None:
+    if (found := re.fullmatch(_OUT_OF_RANGE, text)) is None:
         return None
     given, above, least, most = found.groups()
     least = above or least

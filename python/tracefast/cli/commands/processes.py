@@ -14,7 +14,9 @@ from tracefast.cli.output.form import Format
 from tracefast.quantities import plural
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Callable
+
+    from tracefast.cli.text.rows import Rows
 
 # What a table in text shows; the program and its arguments last, as they may be long.
 _MAIN = (
@@ -76,66 +78,92 @@ def processes(
       tracefast processes app.parquet --tree --match 'gcc'
       tracefast processes app.parquet --format ndjson | jq .images
     """
-    import polars as pl
-
-    from tracefast.analysis.processes import SCHEMA
-    from tracefast.analysis.processes import processes as analysis
-    from tracefast.cli.inputs.live import run_or_watch
-    from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
-
     if tree:
         if request.form is not Format.TABLE:
             raise CommandError("--tree prints text only", "leave out --format, or --tree")
         if request.sort is not None:
             raise CommandError("--tree is always in order of time", "leave out --sort")
+    from tracefast import _core
+    from tracefast.cli.inputs.one_log import show_one_log
+
+    def show(rows: "Rows") -> None:
+        _print(rows, request, tree=tree, match=match)
+
+    code = None if tree else show_one_log(request, _core.Processes(), show)
+    return _report_frame(request, show) if code is None else code
+
+
+def _report_frame(request: Request, show: "Callable[[Rows], None]") -> int:
+    """Print the table that polars makes."""
+    from tracefast.analysis.processes import SCHEMA
+    from tracefast.analysis.processes import processes as analysis
+    from tracefast.cli.inputs.live import run_or_watch
+    from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.text.frame_rows import FrameRows
+
     check_columns(request, SCHEMA)
-
-    def show(table: pl.DataFrame) -> None:
-        # Each log is in order, but not all together.
-        table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
-        others = 0
-        if request.form is Format.TABLE and not request.wide and request.where is None:
-            table, others = _without_others(table)
-        if tree:
-            from tracefast.cli.screen.process_tree import print_tree
-
-            rows = filter_rows(table, request, match, "image")
-            filtered = match is not None or request.where is not None
-            print_tree(table, rows if filtered else None, request)
-        else:
-            rows = filter_rows(table, request, match, "image")
-            print_table(rows, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
-        if others and match is None:
-            request.note(
-                f"note: {plural(others, 'other task')} of the machine, of which the log shows no"
-                " calls and no start; --wide lists them"
-            )
-
-    table, complete = run_or_watch(request, analysis, show)
+    table, complete = run_or_watch(request, analysis, lambda table: show(FrameRows(table)))
     if table is not None:
-        show(table)
+        show(FrameRows(table))
     return DONE if complete else FAILED
 
 
-def _without_others(table: "pl.DataFrame") -> tuple["pl.DataFrame", int]:
-    """Leave out tasks that are only mentioned, and say how many; where all are, they stay."""
-    from tracefast.analysis.processes import only_mentioned
+def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> None:
+    """Print the table, or the tree."""
+    from tracefast.cli.screen.matching import filtered_rows
 
-    own = table.filter(~only_mentioned())
-    return (table, 0) if own.is_empty() else (own, table.height - own.height)
+    # Each log is in order, but not all together.
+    starts = rows.records("source", "ts_start")
+    rows = rows.ordered(
+        [(source is None, source, start is None, start) for source, start in starts]
+    )
+    others = 0
+    if request.form is Format.TABLE and not request.wide and request.where is None:
+        rows, others = _without_others(rows)
+    kept = filtered_rows(rows, request, match, "image")
+    if tree:
+        from tracefast.cli.screen.process_tree import print_tree
+        from tracefast.cli.text.frame_rows import frame_of
+
+        filtered = match is not None or request.where is not None
+        print_tree(frame_of(rows), frame_of(kept) if filtered else None, request)
+    else:
+        from tracefast.cli.screen.print_rows import print_rows
+
+        print_rows(kept, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
+    if others and match is None:
+        request.note(
+            f"note: {plural(others, 'other task')} of the machine, of which the log shows no"
+            " calls and no start; --wide lists them"
+        )
 
 
-def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
+def _without_others(rows: "Rows") -> tuple["Rows", int]:
+    """Leave out tasks that are only mentioned, and say how many; where all are, they stay.
+
+    As :func:`tracefast.analysis.processes.only_mentioned`, which needs polars.
+    """
+    names = ("calls", "children", "image", "ppid", "kind", "ts_end")
+    own = [
+        row
+        for row, (calls, children, *known) in enumerate(rows.records(*names))
+        if calls or children or any(value is not None for value in known)
+    ]
+    return (rows.take(own), len(rows) - len(own)) if own else (rows, 0)
+
+
+def _in_text(rows: "Rows", width: int | None) -> "Rows":
     """Choose the columns of a table in text, and write arguments as a shell takes them."""
-    import polars as pl
+    from tracefast.cli.text.rows import ListRows
 
     short = width is not None
     lines = [
         None if words is None else _command_line(words, short=short)
-        for words in table["argv"].to_list()
+        for words in rows.values("argv")
     ]
-    shown = [name for name in ("source", *_MAIN) if name in table.columns]
-    return table.with_columns(pl.Series("argv", lines, pl.String)).select(shown)
+    shown = [name for name in ("source", *_MAIN) if name in rows.names and name != "argv"]
+    columns = {name: (rows.kind(name), rows.values(name)) for name in shown}
+    return ListRows(columns | {"argv": ("text", lines)})
 
 
 def _command_line(words: Sequence[str | None], *, short: bool) -> str:

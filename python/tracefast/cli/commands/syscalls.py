@@ -1,7 +1,7 @@
 """`tracefast syscalls`: one row per name of a system call."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,12 @@ from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.commands.charts.over_time import EveryOption
 from tracefast.cli.messages.errors import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from tracefast.cli.text.rows import Rows
 
 
 class By(StrEnum):
@@ -55,51 +61,62 @@ def syscalls(
       tracefast syscalls app.parquet --sort errors --format ndjson | jq .name
       tracefast syscalls app.strace --strace-c
     """
-    import polars as pl
-
-    from tracefast.analysis import syscalls as analysis
-    from tracefast.cli.inputs.event_sources import run_analysis
-    from tracefast.cli.inputs.live import run_or_watch
-    from tracefast.cli.screen.result_table import check_columns, note_without_phases
-    from tracefast.cli.screen.strace_summary import print_strace_summary
-    from tracefast.cli.screen.syscalls_table import print_syscalls_table
-
     if every is not None:
+        from tracefast.analysis.syscalls import syscalls as analysis
         from tracefast.cli.commands.charts.over_time import report_over_time
 
         others = {"--by": by, "--strace-c": strace_c, "--follow": request.follow}
-        return report_over_time(
-            request, "syscalls", analysis.syscalls, every, match=match, others=others
-        )
+        return report_over_time(request, "syscalls", analysis, every, match=match, others=others)
     if strace_c:
         _check_strace_c(request, by)
-        counts, complete = run_analysis(request, analysis.strace_counts)
-        if counts is not None:
-            print_strace_summary(counts, request, match=match)
-        return DONE if complete else FAILED
-    rows_of: analysis.By | None = None if by is None else by.value
-    check_columns(request, analysis.columns(rows_of))
+        return _report_strace_counts(request, match)
+    from tracefast import _core
+    from tracefast.cli.inputs.one_log import show_one_log
+    from tracefast.cli.screen.matching import note_without_phases
+    from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
-    def show(table: pl.DataFrame) -> None:
+    def show(rows: "Rows") -> None:
         if by is By.PHASE:
-            note_without_phases(table, request)
-        # Each log is in order, but not all together.
-        # What has no end took at least so long.
-        longest = pl.sum_horizontal("total_ns", "open_ns", ignore_nulls=True)
-        known = pl.any_horizontal(pl.col("total_ns", "open_ns").is_not_null())
-        table = table.sort(
-            pl.when(known).then(longest), descending=True, nulls_last=True, maintain_order=True
-        )
-        print_syscalls_table(table, request, match=match)
+            note_without_phases(rows, request)
+        print_syscalls_table(rows, request, match=match)
 
+    rows_by: Literal["process", "phase"] | None = None if by is None else by.value
+    code = show_one_log(request, _core.Syscalls(by=rows_by), show)
+    return _report_frame(request, rows_by, show) if code is None else code
+
+
+def _report_frame(
+    request: Request,
+    by: "Literal['process', 'phase'] | None",
+    show: "Callable[[Rows], None]",
+) -> int:
+    """Print the table that polars makes."""
+    from tracefast.analysis import syscalls as analysis
+    from tracefast.cli.inputs.live import run_or_watch
+    from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.text.frame_rows import FrameRows
+
+    check_columns(request, analysis.columns(by))
     table, complete = run_or_watch(
         request,
-        lambda events: analysis.syscalls(events, by=rows_of),
-        show,
-        by_phase=by is By.PHASE,
+        lambda events: analysis.syscalls(events, by=by),
+        lambda table: show(FrameRows(table)),
+        by_phase=by == "phase",
     )
     if table is not None:
-        show(table)
+        show(FrameRows(table))
+    return DONE if complete else FAILED
+
+
+def _report_strace_counts(request: Request, match: str | None) -> int:
+    """Print the summary of strace."""
+    from tracefast.analysis.syscalls import strace_counts
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.strace_summary import print_strace_summary
+
+    counts, complete = run_analysis(request, strace_counts)
+    if counts is not None:
+        print_strace_summary(counts, request, match=match)
     return DONE if complete else FAILED
 
 

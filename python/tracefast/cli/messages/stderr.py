@@ -15,7 +15,7 @@ _RED: Final = "31"
 _YELLOW: Final = "33"
 _CYAN: Final = "36"
 # The library writes `FILE: line N: what`. Editors and terminals jump to `FILE:N`.
-_LINE: Final = re.compile(r"^(.*?): line (\d+): ", re.DOTALL)
+_LINE: Final = r"^(.*?): line (\d+): "
 
 
 def print_error(error: Exception, output: str | None = None) -> None:
@@ -51,7 +51,7 @@ def _print(label: str, colour: str, text: str) -> None:
 def _describe(error: Exception, output: str | None) -> tuple[str, str | None]:
     # Without a number the text is all there is, and names the place itself.
     if not isinstance(error, OSError) or error.errno is None:
-        return _LINE.sub(r"\1:\2: ", str(error)), command_hint(error)
+        return re.sub(_LINE, r"\1:\2: ", str(error), flags=re.DOTALL), command_hint(error)
     name = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else None
     about_output = output is not None and name in {None, output}
     if about_output:

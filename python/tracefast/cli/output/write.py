@@ -2,26 +2,20 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from io import BytesIO
 from pathlib import Path
-
-import polars as pl
 
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.system.colours import bold_heading, has_coloured_tables
-from tracefast.cli.text.escaped_columns import as_text, spreadsheet_column, without_bytes
-from tracefast.cli.text.escaping import plain_json, spreadsheet_cell
 from tracefast.cli.text.records import render_records
+from tracefast.cli.text.rows import Table
 from tracefast.cli.text.table_text import fits, render_table
 from tracefast.inputs.sources import STDIN
 from tracefast.outputs import write_whole
 
-_ISO_8601 = "%Y-%m-%dT%H:%M:%S%.9f"
-
 
 def write_table(
-    frame: pl.DataFrame,
+    table: Table,
     form: Format,
     output: str,
     columns: Sequence[str],
@@ -35,8 +29,8 @@ def write_table(
 
     Parameters
     ----------
-    frame
-        The table.
+    table
+        The table; in forms other than ``table``, a frame of polars.
     form
         Its form.
     output
@@ -54,17 +48,19 @@ def write_table(
         Leave names and values as they are in a table, too.
     """
     if form is Format.TABLE:
-        parts = _text(frame, columns, spare, output, whole=whole, verbatim=verbatim)
+        parts = _text(table, columns, spare, output, whole=whole, verbatim=verbatim)
         if output == STDIN and has_coloured_tables():
             parts = map(bold_heading, parts)
         data = "".join(parts).encode()
     else:
-        data = encode_table(frame, form)
+        from tracefast.cli.output.encode import encode_table
+
+        data = encode_table(table, form)
     write_bytes(data, output, clobber=clobber)
 
 
 def _text(
-    frame: pl.DataFrame,
+    table: Table,
     columns: Sequence[str],
     spare: Sequence[str],
     output: str,
@@ -74,12 +70,12 @@ def _text(
 ) -> Iterable[str]:
     """Write a table as text: in one part, or in one for each row where it is too wide."""
     if not is_terminal_table(Format.TABLE, output):
-        return [render_table(frame, columns, None, spare, verbatim=verbatim)]
+        return [render_table(table, columns, None, spare, verbatim=verbatim)]
     width = terminal_width()
     if not whole:
-        return [render_table(frame, columns, width, spare, verbatim=verbatim)]
-    text = render_table(frame, columns, sys.maxsize)
-    return [text] if fits(text, width) else render_records(frame, columns, width)
+        return [render_table(table, columns, width, spare, verbatim=verbatim)]
+    text = render_table(table, columns, sys.maxsize)
+    return [text] if fits(text, width) else render_records(table, columns, width)
 
 
 def write_bytes(data: bytes, output: str, *, clobber: bool = True) -> None:
@@ -104,24 +100,3 @@ def write_bytes(data: bytes, output: str, *, clobber: bool = True) -> None:
         sys.stdout.buffer.flush()
     else:
         write_whole(Path(output), data, clobber=clobber)
-
-
-def encode_table(frame: pl.DataFrame, form: Format) -> bytes:
-    """Write a table in any form but text."""
-    buffer = BytesIO()
-    if form is Format.PARQUET:
-        frame.write_parquet(buffer)
-        return buffer.getvalue()
-    # With all nine digits: JSON and CSV have no type for times.
-    plain = without_bytes(frame).with_columns(pl.col(pl.Datetime).dt.to_string(_ISO_8601))
-    if form is Format.CSV:
-        plain = as_text(plain)
-        texts = plain.select(pl.col(pl.String).map_batches(spreadsheet_column))
-        plain.with_columns(texts.get_columns()).rename(spreadsheet_cell).write_csv(buffer)
-        return buffer.getvalue()
-    if form is Format.NDJSON:
-        plain.write_ndjson(buffer)
-    else:
-        plain.write_json(buffer)
-        buffer.write(b"\n")
-    return plain_json(buffer.getvalue().decode()).encode()

@@ -2,14 +2,14 @@
 
 import textwrap
 
-import polars as pl
-
 from tracefast import _core
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
-from tracefast.cli.screen.result_table import filter_rows, print_table
+from tracefast.cli.screen.matching import filtered_rows
+from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text import units
+from tracefast.cli.text.rows import ListRows, Rows, Table, rows_of
 from tracefast.quantities import plural
 
 # What a table in text shows; text last, as it may be long.
@@ -38,39 +38,51 @@ _MOST = 0.9
 _SPARE = ("wall_ns", "p50_ns", "moved_bytes", "p99_ns", "work_ns", "max_ns")
 
 
-def print_syscalls_table(table: pl.DataFrame, request: Request, *, match: str | None) -> None:
+def print_syscalls_table(rows: Rows, request: Request, *, match: str | None) -> None:
     """Print the table, and on a terminal a line below that sums it up.
 
     Parameters
     ----------
-    table
+    rows
         What :func:`tracefast.syscalls` gives.
     request
         What was asked for.
     match
         A pattern for names.
     """
-    if missing := _missing_times(table):
+    # Each log is in order, but not all together.
+    rows = rows.ordered([_longest_first(*times) for times in rows.records("total_ns", "open_ns")])
+    if missing := _missing_times(rows):
         request.warn(missing)
-    table = filter_rows(table, request, match, "name")
-    shown = table
+    rows = filtered_rows(rows, request, match, "name")
+    shown = rows
     if request.form is Format.TABLE and not request.wide:
-        work = (pl.col("total_ns") - pl.col("wait_ns")).alias("work_ns")
-        shown = table.with_columns(work, moved_bytes="bytes")
-    print_table(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
+        times = rows.records("total_ns", "wait_ns")
+        work = [None if None in (total, wait) else total - wait for total, wait in times]
+        columns = {name: (rows.kind(name), rows.values(name)) for name in rows.names}
+        shown = ListRows(columns | {"work_ns": ("number", work), "moved_bytes": columns["bytes"]})
+    print_rows(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
     if is_terminal_table(request.form, request.output):
-        request.note(textwrap.fill(summary(table), terminal_width()))
+        request.note(textwrap.fill(summary(rows), terminal_width()))
 
 
-def _missing_times(table: pl.DataFrame) -> str | None:
+def _longest_first(total_ns: int | None, open_ns: int | None) -> tuple[bool, int]:
+    """Give the key to sort by: what has no end took at least so long."""
+    return total_ns is None and open_ns is None, -(total_ns or 0) - (open_ns or 0)
+
+
+def _missing_times(rows: Rows) -> str | None:
     """Say how many calls have a duration, if many have none.
 
     Calls that end their task have none, and neither have those that the log ends in. Without -T a
     log of strace has the durations of the calls that it splits over two lines: those that waited.
     """
-    ended = table.filter(~pl.col("name").is_in(_core.syscalls_that("ends")))
-    calls = int(ended["calls"].sum()) - int(ended["unfinished"].sum())
-    timed = int(ended["timed"].sum())
+    ends = set(_core.syscalls_that("ends"))
+    calls = timed = 0
+    for name, each, unfinished, known in rows.records("name", "calls", "unfinished", "timed"):
+        if name not in ends:
+            calls += each - unfinished
+            timed += known
     if timed >= calls * _MOST:
         return None
     if not timed:
@@ -81,11 +93,12 @@ def _missing_times(table: pl.DataFrame) -> str | None:
     )
 
 
-def summary(table: pl.DataFrame) -> str:
+def summary(table: Table) -> str:
     """Sum up all rows of the table in a line.
 
     Examples
     --------
+    >>> import polars as pl
     >>> from tracefast.analysis.syscalls import columns
     >>> schema = columns()
     >>> counts = {"calls": 3, "timed": 3, "errors": 1, "unfinished": 0}
@@ -95,9 +108,10 @@ def summary(table: pl.DataFrame) -> str:
     >>> summary(pl.DataFrame([dict.fromkeys(schema) | row | {"timed": 1}], schema=schema))
     '3 calls (1 timed) took 4.0 ms: 25 % waiting, 75 % working; 1 error'
     """
+    rows = rows_of(table)
 
     def total(name: str) -> int:
-        return int(table[name].sum() or 0)
+        return sum(value for value in rows.values(name) if value is not None)
 
     text = plural(total("calls"), "call")
     if ns := total("total_ns"):
@@ -106,7 +120,8 @@ def summary(table: pl.DataFrame) -> str:
         text += f" took {units.duration(ns)}"
         waited = total("wait_ns")
         # A call that may have done either is in neither part.
-        known = _total_ns(table.filter(pl.col("wait_ns").is_not_null()))
+        times = rows.records("total_ns", "wait_ns")
+        known = sum(total or 0 for total, wait in times if wait is not None)
         parts = [(waited, "waiting"), (known - waited, "working"), (ns - known, "unknown")]
         text += ": " + ", ".join(
             f"{units.share(part / ns)} {what}" for part, what in parts if part > 0
@@ -117,8 +132,3 @@ def summary(table: pl.DataFrame) -> str:
         if open_ns := total("open_ns"):
             text += f", at least {units.duration(open_ns)}"
     return text
-
-
-def _total_ns(table: pl.DataFrame) -> int:
-    """Give the sum of all times of a table, in nanoseconds."""
-    return int(table["total_ns"].sum() or 0)

@@ -1,12 +1,17 @@
 """Escape whole columns of text: fast, as most need no escapes."""
 
 import json
+import re
 from collections.abc import Callable
+from typing import Final
 
 import polars as pl
 import polars.selectors as cs
 
 from tracefast.cli.text.escaping import FORMULA, SUSPECT, printable, spreadsheet_cell
+
+# In the syntax of polars' engine.
+_SUSPECT: Final = re.sub(r"\\[uU]([0-9a-f]{4,8})", r"\\x{\1}", SUSPECT)
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:
@@ -62,7 +67,7 @@ def printable_column(values: pl.Series) -> pl.Series:
     >>> printable_column(pl.Series(["a", "b\\tc", None])).to_list()
     ['a', 'b\\\\tc', None]
     """
-    return _mapped(values, SUSPECT, printable)
+    return _mapped(values, _SUSPECT, printable)
 
 
 def spreadsheet_column(values: pl.Series) -> pl.Series:
@@ -73,7 +78,7 @@ def spreadsheet_column(values: pl.Series) -> pl.Series:
     >>> spreadsheet_column(pl.Series(["=1+1", "-x", "a=b", None])).to_list()
     ["'=1+1", "'-x", 'a=b', None]
     """
-    return _mapped(values, f"{SUSPECT}|{FORMULA}", spreadsheet_cell)
+    return _mapped(values, f"{_SUSPECT}|{FORMULA}", spreadsheet_cell)
 
 
 def _mapped(values: pl.Series, pattern: str, write: Callable[[str], str]) -> pl.Series:

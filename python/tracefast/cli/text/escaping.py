@@ -16,11 +16,12 @@ _INVISIBLE: Final = (
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     r"\U000e0000-\U000e0fff"
 )
-_UNPRINTABLE: Final = re.compile(rf"[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]")
+# Patterns are compiled when they are first used: most text needs none.
+_UNPRINTABLE: Final = rf"[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]"
 # In text that consists of lines, line feeds are kept.
-_UNPRINTABLE_IN_LINES: Final = re.compile(rf"[\x00-\x09\x0b-\x1f\x7f-\x9f{_INVISIBLE}]")
-# The same in the syntax of polars' engine, which has no surrogates.
-SUSPECT: Final = re.sub(r"\\[uU]([0-9a-f]{4,8})", r"\\x{\1}", f"[{_CONTROLS}{_INVISIBLE}]")
+_UNPRINTABLE_IN_LINES: Final = rf"[\x00-\x09\x0b-\x1f\x7f-\x9f{_INVISIBLE}]"
+# The same without surrogates.
+SUSPECT: Final = f"[{_CONTROLS}{_INVISIBLE}]"
 
 # As strace names them.
 _NAMED: Final = {"\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"}
@@ -46,7 +47,9 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31mb\x1b7\n\u202e\x9b\udcff")
     'a\\33[31mb\\0337\\n\\u202e\\u009b\\xff'
     """
-    return _UNPRINTABLE.sub(_escape, text)
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_UNPRINTABLE, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -91,7 +94,7 @@ def plain_json(text: str) -> str:
     >>> print(plain_json('{"path":"a\u202eb\U000e0041"}\n'), end="")
     {"path":"a\u202eb\udb40\udc41"}
     """
-    return _UNPRINTABLE_IN_LINES.sub(_json_escape, text)
+    return re.sub(_UNPRINTABLE_IN_LINES, _json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:

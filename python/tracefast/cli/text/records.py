@@ -3,23 +3,21 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import polars as pl
-
-from tracefast.cli.text.escaped_columns import as_text
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP
+from tracefast.cli.text.rows import Table, rows_of
 from tracefast.cli.text.table_text import column_texts, heading, with_values
 from tracefast.cli.text.width import cells, padded
 
 _MAX_RULE: Final = 80
 
 
-def render_records(frame: pl.DataFrame, columns: Sequence[str], width: int) -> Iterator[str]:
+def render_records(table: Table, columns: Sequence[str], width: int) -> Iterator[str]:
     """Write each row of a table as a record.
 
     Parameters
     ----------
-    frame
+    table
         The table.
     columns
         The columns to show, in this order. Those that are zero or null in all rows are left out.
@@ -33,6 +31,7 @@ def render_records(frame: pl.DataFrame, columns: Sequence[str], width: int) -> I
 
     Examples
     --------
+    >>> import polars as pl
     >>> frame = pl.DataFrame({"reads": [10, 2], "path": ["/srv/a.pth", "/srv/b.pth"]})
     >>> for record in render_records(frame, frame.columns, 24):
     ...     print(record, end="")
@@ -43,12 +42,12 @@ def render_records(frame: pl.DataFrame, columns: Sequence[str], width: int) -> I
     reads  2
     path   /srv/b.pth
     """
-    frame = as_text(frame)
-    columns = with_values(frame, columns)
+    rows = rows_of(table)
+    columns = with_values(rows, columns)
     names = [printable(heading(name, terminal=True)) for name in columns]
     label = max(map(cells, names), default=0)
-    values = [column_texts(frame[name]) for name in columns]
-    for row in range(frame.height):
+    values = [column_texts(name, rows.kind(name), rows.values(name)) for name in columns]
+    for row in range(len(rows)):
         title = f"-[ row {row + 1:,} ]"
         lines = [
             f"{padded(name, label)}{GAP}{texts[row]}\n"
@@ -57,12 +56,13 @@ def render_records(frame: pl.DataFrame, columns: Sequence[str], width: int) -> I
         yield "".join([f"{title:-<{min(width, _MAX_RULE)}}\n", *lines])
 
 
-def rows_on_screen(frame: pl.DataFrame, columns: Sequence[str], lines: int) -> int:
+def rows_on_screen(table: Table, columns: Sequence[str], lines: int) -> int:
     """Give the number of records for which a screen has room, at least one.
 
     Examples
     --------
+    >>> import polars as pl
     >>> rows_on_screen(pl.DataFrame({"reads": [10, 2], "path": ["/a", "/b"]}), ["path"], 5)
     2
     """
-    return max(lines // (1 + len(with_values(as_text(frame), columns))), 1)
+    return max(lines // (1 + len(with_values(table, columns))), 1)

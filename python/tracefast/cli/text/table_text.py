@@ -2,20 +2,21 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
-
-import polars as pl
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from tracefast.cli.text import units
-from tracefast.cli.text.escaped_columns import as_text, printable_column
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.fitting import TextColumn, cut_to_fit, without_spare
 from tracefast.cli.text.layout import align
+from tracefast.cli.text.rows import Kind, Rows, Table, rows_of
 from tracefast.cli.text.width import cells as text_width
 
 _ABSENT: Final = "-"
 # An earlier time is not a date: it counts from the start of the machine or of the log.
 _MIN_EPOCH_NS: Final = 315_532_800_000_000_000  # 1980
+_S: Final = 1_000_000_000
+_DAY: Final = 86_400 * _S
 
 # Headings that are not the name of the column.
 _HEADINGS: Final = {
@@ -42,7 +43,7 @@ _Formatter = Callable[..., str]
 
 
 def render_table(
-    frame: pl.DataFrame,
+    table: Table,
     columns: Sequence[str],
     width: int | None = None,
     spare: Sequence[str] = (),
@@ -53,7 +54,7 @@ def render_table(
 
     Parameters
     ----------
-    frame
+    table
         The table.
     columns
         The columns to show, in this order; the last one should be text, such as a path.
@@ -74,22 +75,21 @@ def render_table(
 
     Examples
     --------
+    >>> import polars as pl
     >>> frame = pl.DataFrame({"reads": [10], "read_bytes": [43290], "path": ["/srv/a.pth"]})
     >>> print(render_table(frame, frame.columns), end="")
     reads  read bytes  path
        10      43,290  /srv/a.pth
     """
     terminal = width is not None
+    source = rows_of(table)
     if terminal and not verbatim:
-        frame = _in_words(frame)
-    frame = as_text(frame)
-    if terminal and not verbatim:
-        columns = with_values(frame, columns)
+        columns = with_values(source, columns)
     shown = [
         TextColumn(
             name,
-            _cells(frame[name], terminal=terminal, verbatim=verbatim),
-            frame[name].dtype.is_numeric(),
+            _cells(source, name, terminal=terminal, verbatim=verbatim),
+            source.kind(name) == "number",
         )
         for name in columns
     ]
@@ -99,19 +99,6 @@ def render_table(
     rows = list(zip(*(column.cells for column in shown), strict=True))
     right = [at for at, column in enumerate(shown) if column.numeric]
     return "".join(f"{line}\n" for line in align(rows, right=right))
-
-
-def _in_words(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write lists of names and what is true as people do; what is not so is not said."""
-    names = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.String)]
-    true = [name for name, dtype in frame.schema.items() if dtype == pl.Boolean]
-    return frame.with_columns(
-        *(
-            pl.when(pl.col(name).list.len() > 0).then(pl.col(name).list.join(", ")).alias(name)
-            for name in names
-        ),
-        *(pl.when(pl.col(name)).then(pl.lit("yes")).alias(name) for name in true),
-    )
 
 
 def fits(table: str, width: int) -> bool:
@@ -125,37 +112,39 @@ def fits(table: str, width: int) -> bool:
     return all(text_width(line) <= width for line in table.splitlines())
 
 
-def with_values(frame: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+def with_values(table: Table, columns: Sequence[str]) -> list[str]:
     """Give the columns that have a value other than zero, as those of errors mostly have not.
 
     Examples
     --------
+    >>> import polars as pl
     >>> with_values(pl.DataFrame({"reads": [2], "read_errors": [0]}), ["reads", "read_errors"])
     ['reads']
     """
-    return [name for name in columns if not _is_empty(frame[name])]
+    rows = rows_of(table)
+    return [name for name in columns if not _is_empty(name, rows.kind(name), rows.values(name))]
 
 
-def _cells(values: pl.Series, *, terminal: bool, verbatim: bool) -> list[str]:
+def _cells(rows: Rows, name: str, *, terminal: bool, verbatim: bool) -> list[str]:
     """Write the heading and the values of a column."""
     if verbatim:
-        return [printable(values.name), *_verbatim(values)]
+        return [printable(name), *_verbatim(rows, name)]
     return [
-        printable(heading(values.name, terminal=terminal)),
-        *_column(values, terminal=terminal),
+        printable(heading(name, terminal=terminal)),
+        *column_texts(name, rows.kind(name), rows.values(name), terminal=terminal),
     ]
 
 
-def _is_empty(values: pl.Series) -> bool:
+def _is_empty(name: str, kind: Kind, values: Sequence[Any]) -> bool:
     """Say whether a column has only zeros and nulls, as those of errors mostly have.
 
     A share of zero is a result; such a column is kept.
     """
-    if values.is_empty():
+    if not values:
         return False
-    if values.dtype.is_numeric() and not _is_share(values.name):
-        return bool((values.fill_null(0) == 0).all())
-    return values.null_count() == len(values)
+    if kind == "number" and not _is_share(name):
+        return not any(values)
+    return all(_in_words(value) is None for value in values)
 
 
 def _is_share(name: str) -> bool:
@@ -182,38 +171,60 @@ def heading(name: str, *, terminal: bool) -> str:
     return known or name.replace("_", " ")
 
 
-def column_texts(values: pl.Series) -> list[str]:
-    """Write the values of a column as on a terminal: numbers with the units that fit.
+def column_texts(
+    name: str, kind: Kind, values: Sequence[Any], *, terminal: bool = True
+) -> list[str]:
+    """Write the values of a column: on a terminal, numbers with the units that fit.
 
     Examples
     --------
-    >>> column_texts(pl.Series("read_bytes", [43290, None]))
+    >>> column_texts("read_bytes", "number", [43290, None])
     ['42.3 KiB', '-']
+    >>> column_texts("images", "text", [["/bin/sh", "/bin/ls"], [], None])
+    ['/bin/sh, /bin/ls', '-', '-']
+    >>> column_texts("images", "text", [["/bin/sh"], None], terminal=False)
+    ['["/bin/sh"]', '-']
     """
-    return _column(values, terminal=True)
-
-
-def _column(values: pl.Series, *, terminal: bool) -> list[str]:
-    if values.dtype == pl.Datetime:
+    if kind == "time":
         return _times(values, terminal=terminal)
-    if not values.dtype.is_numeric():
-        texts = printable_column(values.cast(pl.String))
-        return [_ABSENT if text is None else text for text in texts]
-    format_value = _formatter(values.name, terminal=terminal)
+    if kind == "text":
+        if terminal:
+            values = [_in_words(value) for value in values]
+        return [_ABSENT if value is None else printable(_text(value)) for value in values]
+    format_value = _formatter(name, terminal=terminal)
     return [
         _ABSENT if value is None else format_value(value) if math.isfinite(value) else str(value)
         for value in values
     ]
 
 
-def _verbatim(values: pl.Series) -> list[str]:
+def _in_words(value: object) -> object:
+    """Write lists of names and what is true as people do; what is not so is not said."""
+    if isinstance(value, bool):
+        return "yes" if value else None
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return ", ".join(value) or None
+    return value
+
+
+def _text(value: object) -> str:
+    """Write what is not a number or a time: lists as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _verbatim(rows: Rows, name: str) -> list[str]:
     """Write values as they are: numbers with all digits, without separators."""
-    if values.dtype == pl.Datetime:
-        return _dates(values.dt.cast_time_unit("ns"), "%Y-%m-%d ")
-    texts = values.cast(pl.String)
-    if values.dtype == pl.String:
-        texts = printable_column(texts)
-    return [_ABSENT if text is None else text for text in texts]
+    if rows.kind(name) == "time":
+        return _dates(rows.values(name), dated=True)
+    from tracefast.cli.text.frame_rows import verbatim
+
+    return [_ABSENT if text is None else text for text in verbatim(rows, name)]
 
 
 def _formatter(name: str, *, terminal: bool) -> _Formatter:
@@ -240,26 +251,34 @@ def _percentage(name: str, *, terminal: bool) -> _Formatter:
     return write
 
 
-def _times(values: pl.Series, *, terminal: bool) -> list[str]:
+def _times(values: Sequence[int | None], *, terminal: bool) -> list[str]:
     """Write times in microseconds, or in nanoseconds where the log has these.
 
     On a terminal the date is left out if there is only one.
     """
-    values = values.dt.cast_time_unit("ns")
-    whole = values.cast(pl.Int64)
-    latest = whole.max()
-    if isinstance(latest, int) and latest < _MIN_EPOCH_NS:
+    latest = max((value for value in values if value is not None), default=None)
+    if latest is not None and latest < _MIN_EPOCH_NS:
         digits = 9 if _has_nanoseconds(values) else 6
-        return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in whole]
-    day = "" if terminal and values.dt.date().n_unique() == 1 else "%Y-%m-%d "
-    return _dates(values, day)
+        return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in values]
+    days = {None if value is None else value // _DAY for value in values}
+    return _dates(values, dated=not (terminal and len(days) == 1))
 
 
-def _dates(values: pl.Series, day: str) -> list[str]:
-    text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if _has_nanoseconds(values) else '%.6f'}")
-    return [_ABSENT if value is None else value for value in text]
+def _dates(values: Sequence[int | None], *, dated: bool) -> list[str]:
+    """Write times by the calendar: with the day or without."""
+    form = "%Y-%m-%d %H:%M:%S" if dated else "%H:%M:%S"
+    digits = 9 if _has_nanoseconds(values) else 6
+    texts: list[str] = []
+    for value in values:
+        if value is None:
+            texts.append(_ABSENT)
+            continue
+        seconds, rest = divmod(value, _S)
+        time = datetime.fromtimestamp(seconds, UTC)
+        texts.append(f"{time:{form}}.{f'{rest:09}'[:digits]}")
+    return texts
 
 
-def _has_nanoseconds(values: pl.Series) -> bool:
+def _has_nanoseconds(values: Sequence[int | None]) -> bool:
     """Say whether microseconds would lose digits."""
-    return bool((values.cast(pl.Int64) % 1000 != 0).any())
+    return any(value is not None and value % 1000 for value in values)

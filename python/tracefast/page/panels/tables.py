@@ -11,7 +11,7 @@ from tracefast.cli.pictures.flow.graph import graph_of
 from tracefast.cli.pictures.flow.svg import svg
 from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES
 from tracefast.cli.screen.errors_table import in_words
-from tracefast.cli.screen.usage_lines import whole_or_pattern
+from tracefast.cli.screen.files.usage_lines import whole_or_pattern
 from tracefast.page.activity import Activity
 from tracefast.page.answers import Answers
 from tracefast.page.charts.in_page import FOLLOW, in_page
@@ -80,9 +80,10 @@ def flow(answers: Answers) -> Panel:
 def files(answers: Answers) -> list[Panel]:
     """List files, and draw how the first ones were read."""
     used, known = answers.used_files, answers.activity
+    patterns = [whole_or_pattern(file, "read") for file in used.iter_rows(named=True)]
     rows = used.select(
         *("source", "path", "processes", "opens", "reads", "read_bytes"),
-        whole_or_pattern("read").alias("pattern"),
+        pl.Series("pattern", patterns, pl.String),
         *("read_reread_factor", "read_ns", "writes", "write_bytes"),
         *(name for name in _OF_DEVICES if name in used.columns),
     )

@@ -3,7 +3,7 @@
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList};
@@ -39,6 +39,11 @@ pub struct Schema {
 impl Schema {
     pub fn new(inner: SchemaRef) -> Self {
         Self { inner }
+    }
+
+    /// The columns.
+    pub(crate) fn fields(&self) -> &Fields {
+        self.inner.fields()
     }
 }
 

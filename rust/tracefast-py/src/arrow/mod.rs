@@ -4,3 +4,4 @@ pub(crate) mod batch;
 pub(crate) mod import;
 pub(crate) mod parquet_events;
 pub(crate) mod requested;
+pub(crate) mod values;

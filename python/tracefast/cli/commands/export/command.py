@@ -136,7 +136,7 @@ def _on_paths(pattern: str) -> "pl.Expr":
 
     import polars as pl
 
-    from tracefast.cli.screen.result_table import matches
+    from tracefast.cli.screen.matching import matches
 
     @cache
     def matching(name: str) -> bool:

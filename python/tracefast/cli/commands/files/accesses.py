@@ -11,7 +11,7 @@ from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import run_analysis
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.screen.file_accesses import print_accesses
+from tracefast.cli.screen.files.accesses import print_accesses
 from tracefast.cli.screen.result_table import check_columns
 
 if TYPE_CHECKING:

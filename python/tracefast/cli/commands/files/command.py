@@ -150,8 +150,6 @@ def files(
       tracefast files app.strace --darshan --format csv
       tracefast files trace.txt --page-cache --inode-map inodes.txt
     """
-    from tracefast.analysis.files.inode_map import inodes
-
     given = {
         "--explain": explain is not None,
         "--page-cache": page_cache,
@@ -176,7 +174,11 @@ def files(
         )
     _check_combination([name for name, is_given in given.items() if is_given])
     near_bytes = None if near is None else _parse_near(near)
-    paths = None if inode_map is None else inodes(inode_map)
+    paths = None
+    if inode_map is not None:
+        from tracefast.analysis.files.inode_map import inodes
+
+        paths = inodes(inode_map)
     if explain is not None:
         from tracefast.cli.commands.files.accesses import report_accesses
 

@@ -4,20 +4,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from tracefast.analysis.files.device_reads import SCHEMA as DEVICE
-from tracefast.analysis.files.inode_map import with_paths
-from tracefast.analysis.files.table import NEAR, By, Scope, columns, files_and_rings
+from tracefast import _core
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.event_sources import run_analysis
-from tracefast.cli.inputs.live import run_or_watch
-from tracefast.cli.screen.files_table import print_darshan_table, print_files_table
-from tracefast.cli.screen.result_table import check_columns, filter_rows, note_without_phases
+from tracefast.cli.inputs.one_log import show_one_log
+from tracefast.cli.screen.files.table import print_darshan_table, print_files_table
+from tracefast.cli.screen.matching import filtered_rows, note_without_phases
+from tracefast.cli.text.rows import Rows, where
 
 if TYPE_CHECKING:
     from tracefast.analysis.files.inode_map import InodeMap
+    from tracefast.analysis.files.table import By, Scope
 
 
 @dataclass(frozen=True)
@@ -36,8 +33,8 @@ class FilesOptions:
         The only type of files that is wanted.
     """
 
-    scope: Scope = "stream"
-    by: By | None = None
+    scope: "Scope" = "stream"
+    by: "By | None" = None
     near: int | None = None
     darshan: bool = False
     match: str | None = None
@@ -63,6 +60,33 @@ def report_files(
     CommandError
         There is no such column to sort by.
     """
+    if not options.darshan and inode_map is None:
+        near = {} if options.near is None else {"near": options.near}
+        fold = _core.Files(by=options.by, scope=options.scope, **near)
+        rings: list[tuple[int, int]] = []
+        code = show_one_log(
+            request,
+            fold,
+            lambda rows: _print(rows, request, options, rings),
+            look=lambda fold: rings.append(fold.rings),
+        )
+        if code is not None:
+            return code
+    return _report_frame(request, options, inode_map)
+
+
+def _report_frame(request: Request, options: FilesOptions, inode_map: "InodeMap | None") -> int:
+    """Print the table that polars makes."""
+    import polars as pl
+
+    from tracefast.analysis.files.device_reads import SCHEMA as DEVICE
+    from tracefast.analysis.files.inode_map import with_paths
+    from tracefast.analysis.files.table import NEAR, columns, files_and_rings
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.inputs.live import run_or_watch
+    from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.text.frame_rows import FrameRows
+
     darshan = options.darshan
     # Only when the events are read it is known whether they were joined.
     own = columns(options.by, darshan=darshan)
@@ -85,7 +109,7 @@ def report_files(
         return table if darshan or inode_map is None else with_paths(table, inode_map)
 
     def show(table: pl.DataFrame) -> None:
-        _print(table, request, options, rings[-1:])
+        _print(FrameRows(table), request, options, rings[-1:])
 
     run = run_analysis if darshan or inode_map is not None else partial(run_or_watch, show=show)
     table, complete = run(request, analysis, by_phase=options.by == "phase")
@@ -97,24 +121,20 @@ def report_files(
 
 
 def _print(
-    table: pl.DataFrame, request: Request, options: FilesOptions, rings: list[tuple[int, int]]
+    rows: Rows, request: Request, options: FilesOptions, rings: list[tuple[int, int]]
 ) -> None:
     """Print the table of files, those with the most bytes first."""
-    darshan = options.darshan
     if options.by == "phase":
-        note_without_phases(table, request)
+        note_without_phases(rows, request)
     moved = ("read_bytes", "write_bytes")
-    if darshan:
+    if options.darshan:
         moved = ("POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN")
     # Each log is in order, but not all together.
-    order = pl.sum_horizontal(pl.col(name).fill_null(0) for name in moved)
-    # A copy of a million rows takes as much memory as all else.
-    if not table.select(order).to_series().is_sorted(descending=True):
-        table = table.sort(order, descending=True, maintain_order=True)
-    table = filter_rows(table, request, options.match, "path")
+    rows = rows.ordered([-(read or 0) - (written or 0) for read, written in rows.records(*moved)])
+    rows = filtered_rows(rows, request, options.match, "path")
     if options.type is not None:
-        table = table.filter(pl.col("type") == options.type)
-    if darshan:
-        print_darshan_table(table, request, by=options.by)
+        rows = rows.take(where(kind == options.type for kind in rows.values("type")))
+    if options.darshan:
+        print_darshan_table(rows, request, by=options.by)
     else:
-        print_files_table(table, request, by=options.by, rings=rings)
+        print_files_table(rows, request, by=options.by, rings=rings)

@@ -9,8 +9,9 @@ import polars as pl
 from tracefast.analysis.overview.tables import Overview, findings
 from tracefast.analysis.overview.times import times_of
 from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.encode import encode_table
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.write import encode_table, write_bytes
+from tracefast.cli.output.write import write_bytes
 from tracefast.cli.text.escaping import plain_json
 
 # As on the screen.

@@ -13,7 +13,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.errors_table import error_lines
-from tracefast.cli.screen.usage_lines import usage_lines
+from tracefast.cli.screen.files.usage_lines import usage_lines
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align
@@ -179,7 +179,8 @@ def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]
     title = (
         f"{plural(table.height, 'file')}: {units.size(read)} read, {units.size(written)} written"
     )
-    rows = usage_lines(table.slice(0, most), short=True).slice(0, most)
+    rows = usage_lines(table.slice(0, most), short=True)
+    rows = rows.head(len(rows) if most is None else most)
     text = render_table(rows, _MAIN_OF_FILES, width - 2, _SPARE_OF_FILES)
     return [_title(title, "files", log, width), *(f"  {line}" for line in text.splitlines())]
 

@@ -3,16 +3,18 @@
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import polars as pl
-
-from tracefast.analysis.files.table import By
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
-from tracefast.cli.screen.result_table import print_table
-from tracefast.cli.screen.usage_lines import note_on_assumed, total_and_notes, usage_lines
+from tracefast.cli.screen.files.total import note_on_assumed, total_and_notes
+from tracefast.cli.screen.files.usage_lines import usage_lines
+from tracefast.cli.screen.print_rows import print_rows
+from tracefast.cli.text.rows import Rows
+
+if TYPE_CHECKING:
+    from tracefast.analysis.files.table import By
 
 # What a table of Darshan's counters shows as text; the path last, as it may be long.
 _DARSHAN: Final = (
@@ -34,7 +36,7 @@ _SPARE: Final = (
     *("POSIX_OPENS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_WRITES"),
 )
 # What a row is about.
-_NOUNS: Final[dict[By | None, tuple[str, str]]] = {
+_NOUNS: "Final[dict[By | None, tuple[str, str]]]" = {
     None: ("file", "files"),
     "process": ("file of a process", "files of processes"),
     "open": ("open file", "open files"),
@@ -46,7 +48,7 @@ _INDENT: Final = " " * len("total: ")
 
 
 def print_files_table(
-    table: pl.DataFrame, request: Request, *, by: By | None, rings: Sequence[tuple[int, int]]
+    table: Rows, request: Request, *, by: "By | None", rings: Sequence[tuple[int, int]]
 ) -> None:
     """Print the table; as text, with a line per file and direction, a total and notes.
 
@@ -64,7 +66,7 @@ def print_files_table(
         Calls of io_uring_enter, and the submissions that they took.
     """
 
-    def lines(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
+    def lines(rows: Rows, width: int | None) -> Rows:
         return usage_lines(rows, request.sort, short=width is not None and width < _NARROW)
 
     above: list[str] = []
@@ -78,7 +80,7 @@ def print_files_table(
             below += textwrap.wrap(line, width, subsequent_indent=_INDENT)
     for line in above:
         request.note(line)
-    print_table(
+    print_rows(
         table,
         request,
         main=(),
@@ -91,6 +93,6 @@ def print_files_table(
         request.note(line)
 
 
-def print_darshan_table(table: pl.DataFrame, request: Request, *, by: By | None) -> None:
+def print_darshan_table(table: Rows, request: Request, *, by: "By | None") -> None:
     """Print the counters of Darshan's POSIX module."""
-    print_table(table, request, main=_DARSHAN, spare=_SPARE, noun=_NOUNS[by], below=0)
+    print_rows(table, request, main=_DARSHAN, spare=_SPARE, noun=_NOUNS[by], below=0)
