@@ -150,7 +150,7 @@ def test_an_executor_has_its_own_number_of_workers(logs, tmp_path):
     ],
 )
 def test_the_cores_are_shared(monkeypatch, cores, logs, jobs, threads, expected):
-    monkeypatch.setattr(batch_threads, "_cores", lambda: cores)
+    monkeypatch.setattr(batch_threads, "cores", lambda: cores)
     assert batch_threads.shares(logs, jobs, threads) == expected
 
 

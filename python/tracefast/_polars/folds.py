@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeVar
 
 import polars as pl
@@ -15,13 +15,13 @@ from tracefast._polars.compatible_types import Types, fitted
 from tracefast._polars.direct_read import Batches, Opener, UnreadableError, opener_of
 from tracefast._polars.given_events import ArrowStream, Events, rows_of
 from tracefast._polars.projection import project
-from tracefast._polars.source_threads import PATIENCE_S, inside
+from tracefast._polars.source_threads import PATIENCE_S, cores, inside
 
 # Types of columns with few distinct words, which are looked up once per batch.
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 # Batches that each of several folds takes before the next ones are read.
-_HELD: Final = 16
+_HELD: Final = 8
 
 
 class Fold(Protocol):
@@ -270,22 +270,33 @@ def finished(passing: Generator[None, None, T]) -> T:
 
 
 def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
-    """Pass batches to folds: each is serial, but several run at once, outside of Python's lock."""
-    held: list[_core.Batch] = []
+    """Pass batches to folds: each is serial, but several run at once, outside of Python's lock.
 
-    def push(fold: Fold) -> None:
-        for batch in held:
+    While the folds take some batches, the next ones are read: threads that find no fold left to run
+    make batches.
+    """
+
+    def push(fold: Fold, taken: list[_core.Batch]) -> None:
+        for batch in taken:
             fold.push(batch)
 
-    with ThreadPoolExecutor(thread_name_prefix="tracefast-fold") as pool:
+    held: list[_core.Batch] = []
+    running: list[Future[None]] = []
+    # More threads than processors would only take the caches of those from each other.
+    threads = min(len(folds), cores())
+    with ThreadPoolExecutor(threads, thread_name_prefix="tracefast-fold") as pool:
         for batch in batches:
             if batch is not None:
                 held.append(batch)
             if len(held) == _HELD:
-                list(pool.map(push, folds))
-                held.clear()
+                for done in running:
+                    done.result()
+                running = [pool.submit(push, fold, held) for fold in folds]
+                held = []
             yield
-        list(pool.map(push, folds))
+        for done in running:
+            done.result()
+        list(pool.map(push, folds, itertools.repeat(held)))
 
 
 def rows_of_fold(fold: Fold) -> pl.DataFrame:

@@ -33,6 +33,13 @@ _ran = False
 _forked = False
 
 
+def cores() -> int:
+    """Count the cores that this process may use: those that a batch queue gave it."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Running:
     """Stands for a source that polars runs."""
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from tracefast import _core
-from tracefast._polars.source_threads import PATIENCE_S
+from tracefast._polars.source_threads import PATIENCE_S, cores
 
 T = TypeVar("T")
 
@@ -30,17 +30,10 @@ def shares(logs: int, jobs: int | None, threads: int | None) -> tuple[int, int]:
     >>> shares(100, 1000, None)
     (100, 1)
     """
-    cores = _cores()
-    chosen = jobs or max(cores // (threads or _THREADS_A_LOG), 1)
+    have = cores()
+    chosen = jobs or max(have // (threads or _THREADS_A_LOG), 1)
     chosen = max(min(chosen, logs), 1)
-    return chosen, threads or max(cores // chosen, 1)
-
-
-def _cores() -> int:
-    """Count the cores that this process may use: those that a batch queue gave it."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return chosen, threads or max(have // chosen, 1)
 
 
 class BatchProgress:

@@ -227,17 +227,11 @@ impl<'a> Text<'a> {
 ///
 /// The column may be dictionary-encoded, hold only keys of a separate dictionary, or be text.
 pub(crate) struct Words<'a, C> {
-    keys: Keys<'a>,
-    nulls: Nulls<'a>,
+    /// By row; all bits are set where there is no word, as no dictionary has so many. They are
+    /// copied from the column, so that a row is found without looking at what the column is like.
+    keys: Vec<u32>,
     texts: Text<'a>,
     codes: Vec<Option<C>>,
-}
-
-enum Keys<'a> {
-    /// There is no dictionary: the key is the row.
-    Rows,
-    Borrowed(&'a [u32]),
-    Owned(Vec<u32>),
 }
 
 impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
@@ -249,29 +243,30 @@ impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
         let column = find(batch, name)?;
         let found = match column.data_type() {
             DataType::Dictionary(key, _) => match **key {
-                DataType::UInt32 => column
-                    .as_dictionary_opt::<UInt32Type>()
-                    .map(|array| (Keys::Borrowed(array.keys().values()), array.values())),
+                DataType::UInt32 => column.as_dictionary_opt::<UInt32Type>().map(dictionary),
                 DataType::UInt16 => column.as_dictionary_opt::<UInt16Type>().map(dictionary),
                 DataType::UInt8 => column.as_dictionary_opt::<UInt8Type>().map(dictionary),
                 _ => None,
             },
-            DataType::UInt32 => column
-                .as_primitive_opt::<UInt32Type>()
-                .map(|array| Keys::Borrowed(array.values()))
-                .zip(words.get(name)),
+            DataType::UInt32 => {
+                column.as_primitive_opt::<UInt32Type>().map(keys).zip(words.get(name))
+            }
             DataType::UInt16 => {
-                column.as_primitive_opt::<UInt16Type>().map(widened).zip(words.get(name))
+                column.as_primitive_opt::<UInt16Type>().map(keys).zip(words.get(name))
             }
             DataType::UInt8 => {
-                column.as_primitive_opt::<UInt8Type>().map(widened).zip(words.get(name))
+                column.as_primitive_opt::<UInt8Type>().map(keys).zip(words.get(name))
             }
-            _ => Some((Keys::Rows, column)),
+            // There is no dictionary: the key is the row.
+            _ => {
+                let rows = (0..column.len() as u32).collect();
+                Some((without_nulls(rows, column.nulls()), column))
+            }
         };
         let text = found.and_then(|(keys, texts)| Some((keys, Text::from_array(texts)?)));
         let (keys, texts) = text.ok_or_else(|| wrong(name, column.data_type()))?;
         let codes = vec![None; texts.len()];
-        Ok(Self { keys, nulls: Nulls::new(column.nulls()), texts, codes })
+        Ok(Self { keys, texts, codes })
     }
 }
 
@@ -279,14 +274,7 @@ impl<C: Copy> Words<'_, C> {
     /// The result of `look` for the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
-        if self.nulls.is_null(row) {
-            return None;
-        }
-        let key = match &self.keys {
-            Keys::Rows => row,
-            Keys::Borrowed(keys) => keys.get(row)?.as_usize(),
-            Keys::Owned(keys) => keys.get(row)?.as_usize(),
-        };
+        let key = *self.keys.get(row)? as usize;
         let code = self.codes.get_mut(key)?;
         if code.is_none() {
             *code = Some(look(self.texts.get(key)?));
@@ -295,10 +283,52 @@ impl<C: Copy> Words<'_, C> {
     }
 }
 
-fn dictionary<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> (Keys<'_>, &ArrayRef) {
-    (widened(array.keys()), array.values())
+fn dictionary<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> (Vec<u32>, &ArrayRef) {
+    (keys(array.keys()), array.values())
 }
 
-fn widened<'a, K: ArrowPrimitiveType>(array: &PrimitiveArray<K>) -> Keys<'a> {
-    Keys::Owned(array.values().iter().map(|key| key.as_usize() as u32).collect())
+fn keys<K: ArrowPrimitiveType>(array: &PrimitiveArray<K>) -> Vec<u32> {
+    let keys = array.values().iter().map(|key| key.as_usize() as u32).collect();
+    without_nulls(keys, array.nulls())
+}
+
+/// Keys, with all bits set in those of null rows.
+fn without_nulls(mut keys: Vec<u32>, nulls: Option<&NullBuffer>) -> Vec<u32> {
+    if let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) {
+        let all = nulls.inner().bit_chunks();
+        for (keys, valid) in keys.chunks_mut(64).zip(all.iter_padded()) {
+            for (bit, key) in keys.iter_mut().enumerate() {
+                *key |= ((valid >> bit) as u32 & 1).wrapping_sub(1);
+            }
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_rows_wherever_a_batch_starts() {
+        let texts = ["read", "openat", "close", "a"];
+        let wanted = |row: usize| (!row.is_multiple_of(3)).then(|| texts[row % 4]);
+        let whole: DictionaryArray<UInt16Type> = (0..300).map(wanted).collect();
+        for (start, rows) in [(0, 300), (7, 200), (64, 64), (130, 65), (9, 1)] {
+            let column = Arc::new(whole.slice(start, rows)) as ArrayRef;
+            let plain = (start..start + rows).map(wanted).collect::<StringArray>();
+            let columns = [("name", column), ("path", Arc::new(plain) as ArrayRef)];
+            let batch = RecordBatch::try_from_iter(columns).expect("one length");
+            let none = Dictionaries::default();
+            for name in ["name", "path"] {
+                let mut words = Words::from_batch(&batch, name, &none).expect("words");
+                let found: Vec<_> = (0..rows).map(|row| words.get(row, str::len)).collect();
+                let expected = (start..start + rows).map(|row| wanted(row).map(str::len));
+                assert_eq!(found, expected.collect::<Vec<_>>());
+                assert_eq!(words.get(rows, str::len), None);
+            }
+        }
+    }
 }

@@ -48,7 +48,12 @@ impl Values {
     /// Adds one value.
     #[inline]
     pub fn push(&mut self, value: i64) {
-        self.add(value, 1);
+        // Usually it is the value before.
+        match &mut self.0 {
+            State::Many(lists) if lists.last.0 == value => lists.last.1 += 1,
+            State::One(only, count) if *only == value && *count < u32::MAX => *count += 1,
+            _ => self.add(value, 1),
+        }
     }
 
     /// Adds one value that occurred `times` times.

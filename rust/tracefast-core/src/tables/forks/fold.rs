@@ -34,7 +34,7 @@ use crate::thin_vec::ThinVec;
 /// ```
 #[derive(Debug, Default)]
 pub struct Forks {
-    pub(crate) tracker: Tracker,
+    pub(crate) tracker: Box<Tracker>,
     /// Names of errors, signals, and for advice of calls.
     pub(crate) names: Names,
     /// By number of the row's name in the tracker.
@@ -271,11 +271,11 @@ impl RowFold for Forks {
 
     #[inline]
     fn row(&mut self, (columns, workers): &mut Self::Columns<'_>, row: usize) {
-        if let (Some(fold), Some(workers)) = (&mut self.hints, workers) {
-            fold.event(workers, row);
-        }
         let tasks = &mut columns.0;
         let found = self.tracker.row(tasks, row);
+        if let (Some(fold), Some(workers), Some(found)) = (&mut self.hints, workers, found) {
+            fold.follow(&mut self.tracker, workers, row, found);
+        }
         let known = found.and_then(|found| self.tracker.tasks.get(found.task as usize));
         let source = match known {
             Some(task) => task.source,
@@ -320,13 +320,13 @@ impl RowFold for Forks {
 
     /// The table, in order of source and time.
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        if let Some(workers) = &mut self.hints {
+            workers.end(&mut self.tracker);
+        }
         // The table does not look tasks up by id, and there may be millions.
         let moves = self.tracker.finish();
         self.rebind(&moves);
         (self.tids, self.pids) = (HashMap::default(), Pids::default());
-        if let Some(workers) = &mut self.hints {
-            workers.finish();
-        }
         table::build(&self)
     }
 }

@@ -125,7 +125,9 @@ fn version(path: &str) -> Option<(u32, u32)> {
 
 impl<'a> Evidence<'a> {
     pub(crate) fn new(forks: &Forks, parents: &Parents<'a>) -> Self {
-        let workers = forks.hints.as_deref().map(starts).unwrap_or_default();
+        let workers = forks.hints.as_deref();
+        let workers = workers.map(|workers| starts(workers, &forks.tracker.tasks));
+        let workers = workers.unwrap_or_default();
         let mut evidence = Self { workers, ..Self::default() };
         for task in &forks.tasks {
             let Some(process) = parents.process_of(task) else { continue };

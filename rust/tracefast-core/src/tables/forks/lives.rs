@@ -12,6 +12,7 @@ use crate::thin_vec::ThinVec;
 
 impl Forks {
     /// The record of a task that the tracker knows.
+    #[inline]
     pub(crate) fn task_of(&self, tracked: u32) -> Option<u32> {
         self.by_tracked.get(tracked as usize)?.checked_sub(1)
     }

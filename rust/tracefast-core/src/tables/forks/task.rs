@@ -76,6 +76,7 @@ pub(crate) struct Task {
 
 impl Task {
     /// It has rows of its own.
+    #[inline]
     pub(crate) fn seen(&self) -> bool {
         !self.pid.is_none()
     }
@@ -85,6 +86,7 @@ impl Task {
     }
 
     /// The first program that it started.
+    #[inline]
     pub(crate) fn exec(&self) -> Option<Exec> {
         self.program.as_ref()?.exec
     }

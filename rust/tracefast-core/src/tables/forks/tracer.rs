@@ -52,6 +52,7 @@ impl Gaps {
     }
 }
 
+#[inline]
 fn bucket(ns: u64) -> usize {
     let digits = u64::BITS - ns.leading_zeros();
     let shift = digits.saturating_sub(DIGITS);

@@ -36,10 +36,12 @@ event_columns! {
 }
 
 impl TaskColumns<'_> {
+    #[inline]
     pub(crate) fn kind(&mut self, row: usize) -> Option<RowKind> {
         self.kind.get(row, RowKind::from_word)
     }
 
+    #[inline]
     pub(crate) fn status(&mut self, row: usize) -> Option<Status> {
         self.status.get(row, Status::from_word)
     }
@@ -123,6 +125,8 @@ impl Tracker {
         let Some((name, role)) = name else { return Some(other) };
         let found = TaskRow { task: number, kind, name: Some(name) };
         match kind {
+            // Most calls say nothing about tasks.
+            RowKind::Call if role == Role::Other => {}
             RowKind::Call => {
                 let status = columns.status(row);
                 if role == Role::Fork
@@ -131,7 +135,7 @@ impl Tracker {
                 {
                     return Some(TaskRow { kind: RowKind::Return, ..found });
                 }
-                if role != Role::Other && status != Some(Status::Injected) {
+                if status != Some(Status::Injected) {
                     self.turn(columns, row, number, name, role);
                 }
             }

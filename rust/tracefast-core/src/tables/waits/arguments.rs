@@ -237,7 +237,8 @@ impl FutexCall {
             let word = word.split('|').next().unwrap_or_default();
             let plain = word.strip_suffix("_PRIVATE");
             let (op, absolute) = by_name(plain.unwrap_or(word));
-            (op, absolute, plain.is_some(), word.contains("BITSET"), word.starts_with("LOCK_PI"))
+            let bits = plain.unwrap_or(word).ends_with("_BITSET");
+            (op, absolute, plain.is_some(), bits, word.starts_with("LOCK_PI"))
         } else {
             let code = arguments.value(op)?;
             let (op, absolute) = by_number(code & FUTEX_COMMAND);

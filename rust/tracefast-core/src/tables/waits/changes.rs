@@ -19,12 +19,7 @@ const O_NONBLOCK: i64 = 0x800;
 impl Waits {
     /// A call that returned.
     pub(crate) fn changes(&mut self, columns: &mut Columns<'_>, at: &At<'_>) {
-        let ofd = |which: usize| -> Option<Ofd> {
-            Some((at.source, columns.1.ofd.get(which)?.get(at.row)?))
-        };
-        let (first, second) = (ofd(0), ofd(1));
-        let fd = |which: usize| columns.1.fd.get(which).and_then(|fd| fd.get(at.row));
-        let (fd, fd2) = (fd(0), fd(1));
+        let (first, fd) = (description(columns, at, 0), columns.1.fd[0].get(at.row));
         let Some(table) = self.world.task(at.task).map(|task| task.table) else { return };
         let failed = at.ret.is_none_or(|ret| ret < 0);
         // Most calls are on files, which are no ends.
@@ -36,6 +31,7 @@ impl Waits {
         match at.act {
             Act::Futex if !failed => self.woke_futex(at),
             Act::Pipe | Act::SocketPair if at.ret == Some(0) => {
+                let (second, fd2) = (description(columns, at, 1), columns.1.fd[1].get(at.row));
                 let ends = first.zip(second).zip(fd.zip(fd2));
                 let Some(((one, other), (fd, fd2))) = ends else { return };
                 let kind = if at.act == Act::Pipe { Kind::Pipe } else { Kind::Pair };
@@ -67,7 +63,9 @@ impl Waits {
             }
             Act::EpollControl if !failed => self.watches(at, table, first),
             Act::EpollWait if !failed => self.limits(at, first),
-            Act::Dup if !failed => self.duplicated(at, (table, first), fd2),
+            Act::Dup if !failed => {
+                self.duplicated(at, (table, first), columns.1.fd[1].get(at.row));
+            }
             Act::Control if !failed => self.controlled(columns, at, table, (fd, first)),
             Act::Ioctl if !failed => {
                 if let Some(fd) = fd
@@ -113,7 +111,7 @@ impl Waits {
             Act::Transfer if !failed => {
                 let bytes = columns.1.bytes.get(at.row);
                 self.took(at, first, bytes);
-                self.gave(at, second, bytes);
+                self.gave(at, description(columns, at, 1), bytes);
             }
             Act::Flock if !failed => {
                 if let Some((file, lock)) = asked_by_flock(columns, at) {
@@ -393,7 +391,10 @@ impl Waits {
     /// An end was opened once more by its name in /proc/PID/fd, which /dev/fd and /dev/stdin lead to:
     /// from here on the log does not show all who hold it (`proc_pid_fd`(5)).
     fn reopened(&mut self, at: &At<'_>, table: u32) {
-        let Some(path) = at.args.split('"').nth(1) else { return };
+        let mut quotes = memchr::memchr_iter(b'"', at.args.as_bytes());
+        let Some(start) = quotes.next() else { return };
+        let end = quotes.next().unwrap_or(at.args.len());
+        let Some(path) = at.args.get(start + 1..end) else { return };
         let (folder, name) = path.rsplit_once('/').unwrap_or_default();
         if !folder.ends_with("/fd") && !path.starts_with("/dev/std") {
             return;
@@ -472,6 +473,12 @@ impl Waits {
             task.series = None;
         }
     }
+}
+
+/// What the first or the second descriptor of a call leads to.
+#[inline]
+fn description(columns: &Columns<'_>, at: &At<'_>, which: usize) -> Option<Ofd> {
+    Some((at.source, columns.1.ofd.get(which)?.get(at.row)?))
 }
 
 /// Whether a task gets a network of its own: namespaces(7).

@@ -48,7 +48,8 @@ const NEW: u64 = 4096;
 /// ```
 #[derive(Debug, Default)]
 pub struct Workers {
-    pub(crate) tracker: Tracker,
+    /// In a box, so that another fold can lend its own: see [`Workers::follow`].
+    pub(crate) tracker: Box<Tracker>,
     /// By task, the first task of its process.
     pub(crate) owners: Vec<u32>,
     /// By first task, what live processes do; none of those that the log did not see made.
@@ -74,7 +75,7 @@ pub struct Workers {
     /// Only pools and starts are wanted.
     pub(crate) starts_only: bool,
     /// By source.
-    pub(crate) logs: HashMap<u32, Log>,
+    pub(crate) logs: Vec<Log>,
 }
 
 /// A server that forks workers for its maker.
@@ -354,8 +355,25 @@ impl Workers {
         Self { starts_only: true, ..Self::default() }
     }
 
+    /// What is known about a log, to change it. Numbers are small: sources are counted as they
+    /// appear.
+    #[inline]
+    pub(crate) fn log_mut(&mut self, source: u32) -> &mut Log {
+        let at = source as usize;
+        if self.logs.len() <= at {
+            self.logs.resize(at + 1, Log::default());
+        }
+        &mut self.logs[at]
+    }
+
     /// All rows are in.
     pub(crate) fn finish(&mut self) {
+        self.retire_all();
+        self.tracker.finish();
+    }
+
+    /// All rows are in: what lives has no end.
+    fn retire_all(&mut self) {
         for task in 0..self.lives.len() as u32 {
             // The log may have shown by now whose thread it is.
             let owner = self.owner(task);
@@ -364,7 +382,28 @@ impl Workers {
             }
             self.retire(task);
         }
-        self.tracker.finish();
+    }
+
+    /// Adds one row that the tracker of another fold has taken in. It is lent for the row: two of
+    /// them would find out the same.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        tracker: &mut Box<Tracker>,
+        columns: &mut CallColumns<'_>,
+        row: usize,
+        found: TaskRow,
+    ) {
+        std::mem::swap(&mut self.tracker, tracker);
+        self.seen(columns, row, found);
+        std::mem::swap(&mut self.tracker, tracker);
+    }
+
+    /// All rows are in, of a fold that has no tracker of its own.
+    pub(crate) fn end(&mut self, tracker: &mut Box<Tracker>) {
+        std::mem::swap(&mut self.tracker, tracker);
+        self.retire_all();
+        std::mem::swap(&mut self.tracker, tracker);
     }
 
     /// Adds one row, but for what it says about memory.
@@ -381,7 +420,7 @@ impl Workers {
             return;
         };
         let (ts, dur) = (columns.0.ts.get(row), columns.0.dur.get(row));
-        let log = self.logs.entry(source).or_default();
+        let log = self.log_mut(source);
         if let Some(ts) = ts {
             log.last = log.last.max(ts.saturating_add(dur.unwrap_or(0)));
             log.times = true;

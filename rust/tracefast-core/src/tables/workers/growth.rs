@@ -70,7 +70,7 @@ impl Workers {
 
     /// A process had a page fault.
     pub(crate) fn faults(&mut self, source: u32, owner: u32, args: &str) {
-        self.logs.entry(source).or_default().faults = true;
+        self.log_mut(source).faults = true;
         if let Some(Some(life)) = self.lives.get_mut(owner as usize)
             && is_write_to_protected(args)
         {

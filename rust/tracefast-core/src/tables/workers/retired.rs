@@ -114,7 +114,7 @@ impl Workers {
         };
         let Some(known) = self.tracker.tasks.get(task as usize) else { return };
         let Some(birth) = known.birth else { return };
-        let log = self.logs.get(&known.source).copied().unwrap_or_default();
+        let log = self.logs.get(known.source as usize).copied().unwrap_or_default();
         let kind = kinds::kind(&self.tracker.tasks, known);
         let asked = life.request.and_then(|request| self.channels.request(request));
         let began = asked.or(birth.ts.get()).or(known.ts_start.get());

@@ -106,8 +106,7 @@ pub(crate) struct Start {
 }
 
 /// The workers, by the number of their source and their task.
-pub(crate) fn starts(fold: &Workers) -> HashMap<(u32, u32), Start> {
-    let tasks = &fold.tracker.tasks;
+pub(crate) fn starts(fold: &Workers, tasks: &[Task]) -> HashMap<(u32, u32), Start> {
     let processes = group::processes(tasks);
     let by_task = group::processes_by_task(tasks, &processes);
     let programs = Programs::new(tasks, &processes);
@@ -231,7 +230,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         table.int64("anon_once_bytes", |row| row.worker.growth.once());
         table.text("memory_from", |row| growth(row).map(|(from, ..)| from.text()));
         table.uint64("cow_faults", |row| {
-            let log = fold.logs.get(&row.task?.source)?;
+            let log = fold.logs.get(row.task?.source as usize)?;
             log.faults.then_some(row.worker.growth.write_faults)
         });
         table.timestamp("ts_end", |row| row.ts_end);

@@ -131,10 +131,12 @@ pub(crate) struct World {
 const MOST_WAKES: usize = 65_536;
 
 impl World {
+    #[inline]
     pub(crate) fn task(&self, number: u32) -> Option<&Live> {
         self.tasks.get(number as usize)
     }
 
+    #[inline]
     pub(crate) fn task_mut(&mut self, number: u32) -> Option<&mut Live> {
         self.tasks.get_mut(number as usize)
     }
