@@ -12,7 +12,7 @@ from tracefast.error_hints import error_with_hint
 from tracefast.inputs.event_files import JOINED_SCHEMA
 from tracefast.outputs import exists, refuse_own_input, sink_of
 from tracefast.reading import Machine
-from tracefast.scanning import scan
+from tracefast.scanning.scan import scan
 
 
 def write_joined(

@@ -190,7 +190,7 @@ def note_without_phases(frame: pl.DataFrame, request: Request) -> None:
     request
         What was asked for: outside of a time window, there may be phases.
     """
-    if not request.window and frame["phase"].null_count() == frame.height:
+    if not request.in_part and frame["phase"].null_count() == frame.height:
         request.note(NO_PHASE)
 
 
