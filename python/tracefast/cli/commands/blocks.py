@@ -54,7 +54,7 @@ _BY_FILE_SPARE = ("file_dev", "dev", "latency_max_ns", "readahead_share", "laten
 _PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes")}
 
 
-@table_command()
+@table_command(other_output="plot")
 @with_plots
 def blocks(
     request: Request,
@@ -98,6 +98,7 @@ def blocks(
       tracefast blocks trace.txt --match '254:*' --format csv
       tracefast blocks trace.txt --every 100ms
       tracefast blocks trace.txt --hist
+      tracefast blocks trace.txt --plot latency -o latency.svg
       tracefast blocks reads.ftrace --by file --strace reads.strace
       tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
     """

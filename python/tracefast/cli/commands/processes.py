@@ -1,7 +1,5 @@
 """`tracefast processes`: one row per process, or the tree that they form."""
 
-import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -126,34 +124,8 @@ def _without_others(table: "pl.DataFrame") -> tuple["pl.DataFrame", int]:
 
 
 def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
-    """Choose the columns of a table in text, and write arguments as a shell takes them."""
-    import polars as pl
+    """Choose the columns of a table in text."""
+    from tracefast.cli.text.command_lines import with_command_lines
 
-    short = width is not None
-    lines = [
-        None if words is None else _command_line(words, short=short)
-        for words in table["argv"].to_list()
-    ]
     shown = [name for name in ("source", *_MAIN) if name in table.columns]
-    return table.with_columns(pl.Series("argv", lines, pl.String)).select(shown)
-
-
-def _command_line(words: Sequence[str | None], *, short: bool) -> str:
-    """Write a command as a shell takes it; what the log cut stays as strace wrote it.
-
-    Parameters
-    ----------
-    words
-        The arguments, the program's name first.
-    short
-        Leave out the folders of the program, which has a column of its own.
-
-    Examples
-    --------
-    >>> _command_line(["/bin/sh", "-c", "echo done", "..."], short=True)
-    "sh -c 'echo done' ..."
-    """
-    written = ["?" if word is None else shlex.quote(word) for word in words]
-    if short and words and words[0]:
-        written[0] = shlex.quote(words[0].rpartition("/")[2])
-    return " ".join(written)
+    return with_command_lines(table, short=width is not None).select(shown)
