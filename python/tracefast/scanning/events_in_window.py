@@ -1,6 +1,5 @@
 """Which events are in a window of time, by the clock of each log."""
 
-import json
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,8 +147,8 @@ def _spans(
         else:
             rows = scan_inputs(inputs, files, storage_options=storage_options)
             table = _extremes(rows).lazy()
-            for file in files if content is not None else ():
-                clocks |= _clocks(file, named=file in inputs.shared)
+            for file in files:
+                clocks |= _clocks(inputs, file)
         for source, first, last in table.collect().rows():
             if first is not None:
                 yield source, Span(first, last, clocks.get(source))
@@ -166,19 +165,11 @@ def _extremes(events: pl.LazyFrame | None) -> pl.DataFrame:
     )
 
 
-def _clocks(file: str, *, named: bool) -> dict[str, str]:
-    """Give the clocks of the logs that a Parquet or Arrow file was made from, if it has them.
-
-    Parameters
-    ----------
-    file
-        The file.
-    named
-        The name of the file is in front of those of its logs.
-    """
-    report = json.loads(_core.metadata(file).get("tracefast.report", "{}"))
-    logs = report.get("sources", [])
-    return {f"{file}:{log['source']}" if named else log["source"]: log["clock"] for log in logs}
+def _clocks(inputs: Inputs, name: str) -> dict[str, str]:
+    """Give the clocks of the logs that a Parquet or Arrow file was made from, if it has them."""
+    named = name in inputs.shared
+    clocks = inputs.files[name].clocks if name in inputs.files else {}
+    return {f"{name}:{log}" if named else log: clock for log, clock in clocks.items()}
 
 
 def _check_dates(events: pl.LazyFrame, window: Window) -> None:

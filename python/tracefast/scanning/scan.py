@@ -12,6 +12,7 @@ from tracefast.inputs.event_files import check_same
 from tracefast.inputs.sources import STDIN, Sources, expand
 from tracefast.reading import FormatIn, Machine
 from tracefast.scanning.events_in_window import in_window
+from tracefast.scanning.notebook import show_files
 from tracefast.scanning.sources import Inputs, scan_inputs
 from tracefast.scanning.time_window import Time, Window
 
@@ -138,15 +139,16 @@ def scan(
         storage_options=storage_options,
         progress=progress,
     )
-    if not window:
-        return events
-    wanted = in_window(
-        events,
-        window,
-        inputs,
-        names,
-        format_in=format_in,
-        machine=machine,
-        storage_options=storage_options,
-    )
-    return events.filter(wanted)
+    if window:
+        wanted = in_window(
+            events,
+            window,
+            inputs,
+            names,
+            format_in=format_in,
+            machine=machine,
+            storage_options=storage_options,
+        )
+        events = events.filter(wanted)
+    show_files(events, inputs, names, window)
+    return events

@@ -207,6 +207,26 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
     return _concat(frames)
 
 
+def one_line(text: str, markup: str = "") -> str:
+    r"""Write text so that no character of it is invisible, starts a line or turns the text around.
+
+    Parameters
+    ----------
+    text
+        Such as the name of a file, which may hold anything.
+    markup
+        More characters to write by their numbers.
+
+    Examples
+    --------
+    >>> one_line("a\nb\u202e<i>", "<>")
+    'a\\u{a}b\\u{202e}\\u{3c}i\\u{3e}'
+    """
+    return "".join(
+        one if one.isprintable() and one not in markup else f"\\u{{{ord(one):x}}}" for one in text
+    )
+
+
 @dataclass(frozen=True)
 class _LogBuilder(FileReaderBuilder):
     """Opens streams over logs for polars."""
@@ -265,8 +285,8 @@ class _LogBuilder(FileReaderBuilder):
         return _LogReader(self)
 
     def explain_properties(self) -> dict[str, str]:
-        """Name the logs in ``LazyFrame.explain``."""
-        return {"logs": ", ".join(self.names)}
+        """Name the logs in ``LazyFrame.explain``, which polars shows in notebooks as HTML."""
+        return {"logs": one_line(", ".join(self.names), "<>&")}
 
 
 class _LogReader(FileReader):
