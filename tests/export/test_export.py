@@ -276,7 +276,7 @@ def test_what_execve_closes(tmp_path):
         "7 dup2(10, 10) = 10 <0.1>",
         "7 close_range(8, 8, CLOSE_RANGE_CLOEXEC) = 0 <0.1>",
         "7 close(50) = -1 EBADF (Bad file descriptor) <0.1>",
-        '7 openat(AT_FDCWD, "/b", O_RDONLY) = 11 <0.1> (INJECTED)',
+        '7 openat(AT_FDCWD, "/b", O_RDONLY) = 11 (INJECTED) <0.1>',
         '7 execve("/bin/x", ["x"], 0x1 /* 0 vars */) = 0 <0.1>',
         "7 close_range(3, 4294967295, 0) = 0 <0.1>",
     ) == {7: [1, 2, 3, 4, 6, 7, 8, 2, 0]}

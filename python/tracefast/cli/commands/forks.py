@@ -37,7 +37,7 @@ _MAIN = (
 # shows it, too.
 _SPARE = (
     *("exit_status", "exec_failed", "exit_signal", "startup_ns", "tid", "lifetime_ns"),
-    *("argv", "exec_gap_ns", "exec_ns", "errno", "parent_image", "kind", "call_ns"),
+    *("exec_gap_ns", "exec_ns", "errno", "parent_image", "argv", "kind", "call_ns"),
 )
 
 

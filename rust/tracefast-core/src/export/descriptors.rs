@@ -43,8 +43,8 @@ pub(crate) struct Descriptors {
     next: u32,
     by_thread: HashMap<u32, u32>,
     by_process: HashMap<u32, u32>,
-    /// How many descriptors processes have now, if that has changed.
-    changes: Vec<(u32, usize)>,
+    /// How many descriptors processes have now, where that has changed: for the reader to take.
+    pub(crate) changes: Vec<(u32, usize)>,
 }
 
 impl Descriptors {
@@ -91,12 +91,14 @@ impl Descriptors {
     /// A process has this table from now on.
     fn lead(&mut self, process: u32, table: u32) {
         let before = self.by_process.insert(process, table);
-        if let Some(before) = before.and_then(|before| self.tables.get_mut(&before)) {
+        let before = before.and_then(|before| self.tables.get_mut(&before));
+        let open = before.map_or(0, |before| {
             before.processes.retain(|&one| one != process);
-        }
+            before.open
+        });
         if let Some(entry) = self.tables.get_mut(&table) {
             entry.processes.push(process);
-            if entry.open > 0 || before.is_some() {
+            if entry.open != open {
                 self.changes.push((process, entry.open));
             }
         }
@@ -174,11 +176,6 @@ impl Descriptors {
         if table.open != before {
             self.changes.extend(table.processes.iter().map(|&process| (process, table.open)));
         }
-    }
-
-    /// Takes what has changed, and what it is now.
-    pub(crate) fn take_changes(&mut self) -> Vec<(u32, usize)> {
-        std::mem::take(&mut self.changes)
     }
 }
 

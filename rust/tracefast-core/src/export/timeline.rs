@@ -90,6 +90,7 @@ pub(crate) trait Form: Send {
 struct Open {
     row: Row,
     path: Option<Box<str>>,
+    path2: Option<Box<str>>,
     numbers: [(&'static str, Option<i64>); 5],
 }
 
@@ -213,7 +214,8 @@ impl Timeline {
         let path = calls.path.get(at);
         let Some(state) = self.states.get_mut(thread as usize) else { return };
         if row.is_open() {
-            let open = Open { row, path: path.map(Into::into), numbers };
+            let path2 = calls.path2.get(at).map(Into::into);
+            let open = Open { row, path: path.map(Into::into), path2, numbers };
             match state.ended {
                 Some(ended) => self.show_open(thread, &open, ended, out),
                 None => state.open = Some(open),
@@ -259,7 +261,7 @@ impl Timeline {
             place,
             name: (name, self.names.text(name).unwrap_or_default()),
             path: open.path.as_deref(),
-            path2: None,
+            path2: open.path2.as_deref(),
             error: None,
             numbers: open.numbers,
             open: true,
@@ -335,13 +337,15 @@ impl Timeline {
             _ => return,
         }
         let Some(end) = row.end_ts() else { return };
-        for (process, number) in self.descriptors.take_changes() {
+        let mut changes = std::mem::take(&mut self.descriptors.changes);
+        for (process, number) in changes.drain(..) {
             if wanted {
                 let counter = (What::OpenDescriptors, Some(process));
                 let sample = self.counters.set(counter, end, number as i64);
                 self.sample(sample, out);
             }
         }
+        self.descriptors.changes = changes;
     }
 
     /// What the last row has changed in the memory of processes.
