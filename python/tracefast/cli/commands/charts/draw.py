@@ -95,6 +95,8 @@ def _rows(
 
     def rows(events: pl.LazyFrame) -> pl.DataFrame:
         if kind == "timeline":
+            if command == "blocks":
+                say("Requests to block devices over time")
             return timeline.rows(events, measures=_MEASURES[command])
         if kind == "offsets":
             name, files = _file(events, match)
