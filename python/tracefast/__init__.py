@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from tracefast.page.report import report
     from tracefast.reading import parse, read
     from tracefast.recording.run import record
-    from tracefast.scanning import scan
+    from tracefast.scanning.scan import scan
 
 __all__ = [
     "Batch",
@@ -193,7 +193,7 @@ _LAZY = {
     "record": "tracefast.recording.run",
     "report": "tracefast.page.report",
     "roles": "tracefast.analysis.flow.roles",
-    "scan": "tracefast.scanning",
+    "scan": "tracefast.scanning.scan",
     "schema": "tracefast._core",
     "stuck": "tracefast.analysis.waits.table",
     "syscalls": "tracefast.analysis.syscalls",

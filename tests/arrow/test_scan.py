@@ -57,7 +57,7 @@ def test_only_the_columns_of_the_query_are_parsed(spawn_strace, monkeypatch):
         def __exit__(self, *_):
             pass
 
-    monkeypatch.setattr("tracefast.scanning._core.Reader", Spy)
+    monkeypatch.setattr("tracefast.scanning.sources._core.Reader", Spy)
     tf.scan(spawn_strace).filter(pl.col("ret") > 0).select("path").collect()
     tf.scan(spawn_strace).select(pl.len()).collect()
     assert sorted(asked[0]) == ["path", "ret"]

@@ -11,9 +11,7 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from tracefast.analysis.conditions import evaluate_condition
-from tracefast.cli.command_line.time_window import Since, Window, parse_moment
-from tracefast.cli.inputs.events_in_window import in_window
-from tracefast.cli.messages.errors import CommandError
+from tracefast.scanning.time_window import Since, parse_moment
 
 DAY_NS = 86_400_000_000_000
 
@@ -37,8 +35,7 @@ def seen(tmp_path):
                 names = [f"{name}.{form}" for name in names]
                 for name in names:
                     tf.parse(name.removesuffix(".parquet"), name)
-            events = tf.scan(names)
-            part = events.filter(in_window(events, Window.parse(*window), names))
+            part = tf.scan(names, from_=window[0], to=window[1])
             found[form] = part.select("fd").collect()["fd"].to_list()
         assert found["log"] == found["parquet"]
         return found["log"]
@@ -200,7 +197,7 @@ def test_times_are_read_as_people_write_them(text, ns, since):
     ],
 )
 def test_invalid_times_are_refused(text):
-    with pytest.raises(CommandError, match="not a valid time") as caught:
+    with pytest.raises(tf.Error, match="not a valid time") as caught:
         parse_moment("--to", text)
     assert "12.5, 90s, 2m" in caught.value.hint
 
@@ -209,7 +206,7 @@ def test_invalid_times_are_refused(text):
 def test_no_text_of_a_time_does_harm(text):
     try:
         found = parse_moment("--to", text)
-    except CommandError:
+    except tf.Error:
         return
     assert 0 <= found.ns < 2**63
 

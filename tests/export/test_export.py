@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -192,26 +193,93 @@ def test_memory_ends_as_the_table_does(tmp_path):
     assert all(most[pid] <= value for pid, value in table.select("pid", "most").rows())
 
 
-def test_open_descriptors(tmp_path):
-    log = tmp_path / "run.strace"
+def open_descriptors(folder, *calls):
+    """Give the values of the counter by process, of a log with a call each second."""
+    log = folder / "run.strace"
     log.write_text(
-        '7  1700000001.000000 execve("/bin/x", ["x"], 0x1 /* 0 vars */) = 0 <0.1>\n'
-        '7  1700000002.000000 openat(AT_FDCWD, "/a", O_RDONLY) = 3 <0.1>\n'
-        '7  1700000003.000000 openat(AT_FDCWD, "/b", O_RDONLY|O_CLOEXEC) = 4 <0.1>\n'
-        "7  1700000004.000000 fork() = 8 <0.1>\n"
-        '8  1700000005.000000 execve("/bin/y", ["y"], 0x1 /* 0 vars */) = 0 <0.1>\n'
-        "8  1700000006.000000 dup2(3, 9) = 9 <0.1>\n"
-        "7  1700000007.000000 close(3) = 0 <0.1>\n"
-        "8  1700000008.000000 +++ exited with 0 +++\n"
+        "".join(
+            f"{call.replace(' ', f'  17000000{at:02}.000000 ', 1)}\n"
+            for at, call in enumerate(calls, 10)
+        )
     )
-    tf.export(tf.scan(log), tmp_path / "run.pftrace")
-    decoded = Decoded(tmp_path / "run.pftrace")
+    tf.export(tf.scan(log), folder / "run.pftrace")
+    decoded = Decoded(folder / "run.pftrace")
     values = defaultdict(list)
     for track, _, event, _, _ in decoded.of_type(COUNTER):
         one = decoded.tracks[track]
         if one.name == "open descriptors":
             values[decoded.tracks[one.parent_uuid].process.pid].append(event.counter_value)
-    assert values == {7: [1, 2, 1], 8: [1, 2, 0]}
+    return dict(values)
+
+
+def test_open_descriptors(tmp_path):
+    assert open_descriptors(
+        tmp_path,
+        '7 execve("/bin/x", ["x"], 0x1 /* 0 vars */) = 0 <0.1>',
+        '7 openat(AT_FDCWD, "/a", O_RDONLY) = 3 <0.1>',
+        '7 openat(AT_FDCWD, "/b", O_RDONLY|O_CLOEXEC) = 4 <0.1>',
+        "7 fork() = 8 <0.1>",
+        '8 execve("/bin/y", ["y"], 0x1 /* 0 vars */) = 0 <0.1>',
+        "8 dup2(3, 9) = 9 <0.1>",
+        "7 close(3) = 0 <0.1>",
+        "8 +++ exited with 0 +++",
+    ) == {7: [1, 2, 1], 8: [2, 1, 2, 0]}
+
+
+def test_descriptors_that_processes_share(tmp_path):
+    assert open_descriptors(
+        tmp_path,
+        '7 openat(AT_FDCWD, "/a", O_RDONLY) = 3 <0.1>',
+        "7 clone(child_stack=NULL, flags=CLONE_FILES|SIGCHLD) = 8 <0.1>",
+        '8 openat(AT_FDCWD, "/b", O_RDONLY) = 4 <0.1>',
+        "7 unshare(CLONE_FILES) = 0 <0.1>",
+        "7 close(3) = 0 <0.1>",
+        "8 close_range(3, 3, CLOSE_RANGE_UNSHARE) = 0 <0.1>",
+        '8 execve("/bin/x", ["x"], 0x1 /* 0 vars */) = 0 <0.1>',
+        "7 +++ exited with 0 +++",
+    ) == {7: [1, 2, 1, 0], 8: [1, 2, 1]}
+
+
+def test_descriptors_of_threads(tmp_path):
+    thread = "CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM"
+    assert open_descriptors(
+        tmp_path,
+        '7 openat(AT_FDCWD, "/a", O_RDONLY) = 3 <0.1>',
+        f"7 clone(child_stack=0x7f, flags={thread}) = 8 <0.1>",
+        '8 openat(AT_FDCWD, "/b", O_RDONLY|O_CLOEXEC) = 4 <0.1>',
+        # A table of its own does not count for the process, whose leader has the other one.
+        "8 unshare(CLONE_FILES) = 0 <0.1>",
+        "8 close(3) = 0 <0.1>",
+        "8 +++ exited with 0 +++",
+        # Its row is only written when the child has started its program.
+        "7 vfork( <unfinished ...>",
+        '9 execve("/bin/x", ["x"], 0x1 /* 0 vars */) = 0 <0.1>',
+        "7 <... vfork resumed>) = 9 <0.1>",
+        "7 close(4) = 0 <0.1>",
+        '9 openat(AT_FDCWD, "/c", O_RDONLY) = 4 <0.1>',
+    ) == {7: [1, 2, 1], 9: [1, 2]}
+
+
+def test_what_execve_closes(tmp_path):
+    assert open_descriptors(
+        tmp_path,
+        '7 openat(AT_FDCWD, "/tmp/O_CLOEXEC", O_RDONLY) = 3 <0.1>',
+        '7 openat(AT_FDCWD, "/a", 0x80000) = 4 <0.1>',
+        "7 fcntl(3, F_DUPFD_CLOEXEC, 5) = 5 <0.1>",
+        "7 pidfd_open(1, 0) = 6 <0.1>",
+        "7 pipe2([7, 8], 0) = 0 <0.1>",
+        "7 fcntl(7, F_SETFD, FD_CLOEXEC) = 0 <0.1>",
+        "7 dup(4) = 9 <0.1>",
+        "7 ioctl(9, FIOCLEX) = 0 <0.1>",
+        "7 ioctl(9, FIONCLEX) = 0 <0.1>",
+        "7 dup3(3, 10, O_CLOEXEC) = 10 <0.1>",
+        "7 dup2(10, 10) = 10 <0.1>",
+        "7 close_range(8, 8, CLOSE_RANGE_CLOEXEC) = 0 <0.1>",
+        "7 close(50) = -1 EBADF (Bad file descriptor) <0.1>",
+        '7 openat(AT_FDCWD, "/b", O_RDONLY) = 11 (INJECTED) <0.1>',
+        '7 execve("/bin/x", ["x"], 0x1 /* 0 vars */) = 0 <0.1>',
+        "7 close_range(3, 4294967295, 0) = 0 <0.1>",
+    ) == {7: [1, 2, 3, 4, 6, 7, 8, 2, 0]}
 
 
 def test_chrome_says_the_same(log, tmp_path):
@@ -267,27 +335,90 @@ def test_stacks_of_strace_are_frames(tmp_path):
     assert (tmp_path / "run.folded").read_text() == "process;std::get<0>(int);getpid;getpid 5000\n"
 
 
-HOSTILE = '</script>"\\;\x1b[31m\u202e\n'
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "datum['a'] + 1); alert(1",
+    "\"\\'};:\\u0022",
+    "\x1b[31m\x9b31m\x07",
+    "a\nb\r\u2028c",
+    "\u202egnp.exe\u2069\u200f",
+)
+# What a terminal or a reader of lines takes for more than text.
+ACTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def test_hostile_names_stay_text(tmp_path):
-    events = tf.scan(DATA / "demo.strace.zst").with_columns(
-        path=pl.lit(HOSTILE), comm=pl.lit(HOSTILE)
+@pytest.fixture(scope="module")
+def hostile():
+    """Events of two logs in which all that a program may choose is hostile."""
+    events = tf.scan(DATA / "demo.strace.zst").head(4_000).collect()
+    other = events.with_columns(source=pl.lit(HOSTILE[0]))
+    turned = [
+        pl.Series(column, [HOSTILE[(row + at) % len(HOSTILE)] for row in range(4_000)])
+        for at, column in enumerate(("path", "path2", "comm", "errno"))
+    ]
+    unknown = pl.when(pl.col("name") == "mprotect").then(pl.lit(HOSTILE[1])).otherwise("name")
+    signal = pl.when(pl.col("kind") == "signal").then(pl.lit(HOSTILE[3])).otherwise("args")
+    frames = "".join(f" > /lib/x({name}+0x1) [0x1]\n" for name in HOSTILE if "\n" not in name)
+    return pl.concat(
+        frame.with_columns(
+            *turned, name=unknown.cast(pl.String), args=signal, extra=pl.lit(frames)
+        ).select(events.columns)
+        for frame in (events, other)
     )
-    for name in ("run.json.gz", "run.speedscope.json", "run.folded", "run.pftrace"):
-        tf.export(events, tmp_path / name)
+
+
+def test_hostile_names_are_text_in_timelines(hostile, tmp_path):
+    calls = hostile.filter(pl.col("kind").cast(pl.String) == "syscall")
+    known = Counter(calls.select("path", "path2", "name").rows())
+    done = tf.export(hostile, tmp_path / "run.pftrace")
+    decoded = Decoded(tmp_path / "run.pftrace")
+    shown = decoded.slices()
+    assert done.calls == len(shown) == calls.height
+    assert Counter((d.get("path"), d.get("path2"), name) for *_, name, d in shown) == known
+    decoded.check_flows()
+    names = {one.process.process_name for one in decoded.tracks.values()}
+    assert any("alert(1" in name for name in names)
+
+    tf.export(hostile, tmp_path / "run.json.gz")
     text = gzip.decompress((tmp_path / "run.json.gz").read_bytes()).decode()
-    assert "</script" not in text
-    assert json.loads(text)["traceEvents"][-1]
-    assert any(
-        one.get("args", {}).get("path") == HOSTILE for one in json.loads(text)["traceEvents"]
+    assert "<" not in text
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
+    events = [one for one in json.loads(text)["traceEvents"] if one["ph"] == "X"]
+    args = [(one["args"].get("path"), one["args"].get("path2"), one["name"]) for one in events]
+    assert Counter(args) == known
+
+
+@pytest.mark.parametrize("weight", ["time", "calls", "bytes"])
+def test_hostile_names_are_text_in_flame_graphs(hostile, tmp_path, weight):
+    table = tf.syscalls(hostile).select(
+        time=pl.sum("total_ns"), calls=pl.sum("calls"), bytes=pl.sum("bytes")
     )
-    speedscope = json.loads((tmp_path / "run.speedscope.json").read_text())
-    assert {"name": HOSTILE} in speedscope["shared"]["frames"]
-    for line in (tmp_path / "run.folded").read_text().splitlines():
-        assert line.rpartition(" ")[2].isdigit()
-        assert "\x1b" not in line
-    assert {one[4].get("path") for one in Decoded(tmp_path / "run.pftrace").slices()} == {HOSTILE}
+    total = table.collect().row(0, named=True)[weight]
+    tf.export(hostile, tmp_path / "run.folded", weight=weight)
+    text = (tmp_path / "run.folded").read_bytes().decode()
+    assert not ACTIVE.search(text.replace("\n", ""))
+    lines = text.removesuffix("\n").split("\n")
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == total
+    # The program, the stack, the call, the path.
+    assert {line.count(";") for line in lines} == {len(HOSTILE) + 1}
+
+    tf.export(hostile, tmp_path / "run.speedscope.json", weight=weight)
+    text = (tmp_path / "run.speedscope.json").read_text()
+    assert "<" not in text
+    document = json.loads(text)
+    assert set(HOSTILE) <= {frame["name"] for frame in document["shared"]["frames"]}
+    assert sum(sum(profile["weights"]) for profile in document["profiles"]) == total
+
+
+def test_files_with_hostile_names_are_written_and_named_as_text(run, tmp_path):
+    output = tmp_path / "<img src=x>\x1b[31m\u202e\n'\".folded"
+    for code in (0, 2):
+        done = run("export", DATA / "demo.strace.zst", "-o", output, "--no-clobber")
+        assert done.returncode == code
+        assert not ACTIVE.search(done.stderr.replace("\n", ""))
+    assert output.read_text().endswith("\n")
+    assert r"<img src=x>\33[31m\u202e\n'" in done.stderr
 
 
 CALL = st.tuples(

@@ -225,6 +225,29 @@ def test_a_timeline_adds_up_to_the_tables(demo):
         timeline.rows(DEMO, measures=["heat"])
 
 
+def test_requests_are_those_of_the_table():
+    events = tf.scan(DATA / "page-cache" / "pairs.ftrace.zst")
+    table = tf.blocks(events).group_by("op").agg(pl.col("bytes", "completed", "requests").sum())
+    known = {op: values for op, *values in table.collect().rows()}
+    rows = timeline.rows(events, measures=("requests", "request bytes"))
+    area = (pl.col("value") * (pl.col("end_s") - pl.col("start_s"))).sum().alias("area")
+    areas = {
+        (measure, op): value
+        for measure, op, value in rows.group_by("measure", "series").agg(area).rows()
+    }
+    counted = latency.rows_of_requests(events)
+    for op, (moved, completed, requests) in known.items():
+        assert areas["request bytes", op] == pytest.approx(moved)
+        of = counted.filter(name=op)
+        assert of["calls"].sum() == completed <= requests
+        assert areas["requests", op] == pytest.approx(of["total_s"].sum(), rel=1e-3)
+        assert of["below_share"].max() == 1
+    assert latency.rows_of_requests(events, match=lambda device: device == "9:9").is_empty()
+    assert timeline.rows(DEMO, measures=["requests"]).is_empty()
+    latency.chart_of_requests(counted).to_dict()
+    timeline.chart(rows).to_dict()
+
+
 def test_bars_of_processes():
     table = tf.processes(DEMO).collect()
     rows = gantt.rows(DEMO)

@@ -27,10 +27,10 @@ print("done")
 """
 TABLE = CHILD.format(
     before="""
-from tracefast import scanning
 from tracefast.inputs import sources
+from tracefast.scanning import sources as scanned
 # The same log many times.
-scanning.files_sharing_names = lambda *_: frozenset()
+scanned.files_sharing_names = lambda *_: frozenset()
 sources.identity = lambda name: name
 events = tf.scan(names)
 tables = {

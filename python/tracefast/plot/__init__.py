@@ -10,7 +10,7 @@ picture. Modules of `tracefast.plot.charts` have what is drawn as tables (`rows`
 (`chart`).
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import os
@@ -70,12 +70,15 @@ def offsets(events: "Events", path: "str | os.PathLike[str] | int") -> "Chart":
 def timeline(events: "Events", measures: "Collection[Measure] | None" = None) -> "VConcatChart":
     """Draw bytes read and written, calls, open files and waiting tasks over time.
 
+    Of ftrace's events: requests to block devices.
+
     Parameters
     ----------
     events
         The events of a log or of Parquet files.
     measures
-        What to draw, of ``"bytes"``, ``"calls"``, ``"open files"``, ``"waits"``; None for all.
+        What to draw, of ``"bytes"``, ``"calls"``, ``"open files"``, ``"waits"``, ``"requests"`` and
+        ``"request bytes"``; None for the first four.
 
     Returns
     -------
@@ -112,7 +115,12 @@ def sizes(events: "Events") -> "Chart":
     return parts.chart(parts.rows(events))
 
 
-def latency(events: "Events", names: "Collection[str] | None" = None) -> "Chart":
+def latency(
+    events: "Events",
+    names: "Collection[str] | None" = None,
+    *,
+    of: "Literal['calls', 'requests']" = "calls",
+) -> "Chart":
     """Draw how long calls took, in bins of powers of two: of those that took longest in sum.
 
     Parameters
@@ -121,6 +129,9 @@ def latency(events: "Events", names: "Collection[str] | None" = None) -> "Chart"
         The events of a log, of Parquet files, or a part of them.
     names
         The calls to draw; None for the eight that took the most time.
+    of
+        ``"requests"`` draws those to block devices instead, by operation, from the events of
+        ftrace.
 
     Returns
     -------
@@ -129,6 +140,10 @@ def latency(events: "Events", names: "Collection[str] | None" = None) -> "Chart"
     """
     from tracefast.plot.charts import latency as parts
 
+    if of == "requests" and names is None:
+        return parts.chart_of_requests(parts.rows_of_requests(events))
+    if of != "calls":
+        raise ValueError(f"of is 'calls', or 'requests' without names; got {of!r}")
     return parts.chart(parts.rows(events, names=names))
 
 

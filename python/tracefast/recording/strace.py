@@ -185,7 +185,7 @@ def _code_in(output: str) -> int:
     """Give the exit code of the command by its last event: strace was ended, and says nothing."""
     import polars as pl
 
-    from tracefast.scanning import scan
+    from tracefast.scanning.scan import scan
 
     events = scan(output)
     # The first call is the execve of the command.

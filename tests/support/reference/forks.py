@@ -35,6 +35,7 @@ OF_CHILD = (
     "exec_failed_ns",
     "exec_ns",
     "image",
+    "argv",
     "startup_ns",
     "startup_calls",
     "startup_libraries",
@@ -396,17 +397,21 @@ class Log:
         result |= dict.fromkeys(OF_CHILD)
         if child is not None:
             result |= self.life_of(child)
-            result["image"] = self.image(child)
+            result["image"], result["argv"] = self.program(child)
             result["error_pipe_ns"] = error_pipe(birth, child)
         result["parent_tasks"] = self.threads(birth)
         result["parent_anon_bytes"] = birth.anon
         low, high = bounds(result, child, prices)
         return result | {"tracer_low_ns": low, "tracer_high_ns": high}
 
-    def image(self, child: Life) -> str | None:
+    def program(self, child: Life) -> tuple[str | None, list[str] | None]:
         task = self.tracked.task(self.source, child)
         execs = self.tracked.log.started(task) if task else []
-        return execs[0][1] if execs else None
+        if task is None or not execs:
+            return None, None
+        at, path = execs[0]
+        call = self.tracked.log.call_of(task, at)
+        return path, None if call is None else processes.slow_argv(call["args"])
 
     def threads(self, birth: Birth) -> int | None:
         if birth.caller is None:

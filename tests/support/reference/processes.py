@@ -324,7 +324,7 @@ class Log:
             execs = [one for one in self.execs(process) if one[0] < before]
             if execs:
                 at, task, _ = execs[-1]
-                call = self._call_of(task, at)
+                call = self.call_of(task, at)
                 return None if call is None else slow_argv(call["args"])
             if process.root.birth is None or process.parent is None:
                 return None
@@ -332,7 +332,7 @@ class Log:
             before, process = process.root.birth[0], process.parent
         return None
 
-    def _call_of(self, task: Task, at: int) -> Row | None:
+    def call_of(self, task: Task, at: int) -> Row | None:
         """Give the call of a program's start, which an event may have reported before."""
         if is_call(self.rows[at]):
             return self.rows[at]

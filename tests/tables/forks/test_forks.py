@@ -283,3 +283,15 @@ def test_nothing(make_events):
 def test_queries_on_the_table(spawn_strace):
     table = tf.forks(tf.scan(spawn_strace)).filter(pl.col("kind") == "vfork").select("call_ns")
     assert table.collect()["call_ns"].to_list() == [1_863_000, 1_656_000, 1_805_000]
+
+
+def test_argv_are_the_arguments_of_the_first_program(spawn_strace, spawn_parquet, spawn_ftrace):
+    for log in (spawn_strace, spawn_parquet):
+        table = tf.forks(tf.scan(log)).select("image", "argv").collect()
+        assert table.schema["argv"] == pl.List(pl.String)
+        assert ("/usr/bin/sh", ["sh", "-c", "exit 3"]) in table.rows()
+        assert table.filter(pl.col("image").is_null())["argv"].null_count() > 0
+    # ftrace prints their address.
+    table = tf.forks(tf.scan(spawn_ftrace)).collect()
+    assert table["image"].count() > 0
+    assert table["argv"].count() == 0

@@ -68,6 +68,8 @@ def forks(events: Events) -> pl.LazyFrame:
             Time in the execve that succeeded.
         `image` : String
             The program that it executed; null if none.
+        `argv` : List(String)
+            The arguments with which `image` was started, as in `tracefast.processes`.
         `startup_ns` : Int64
             Dynamic linking: from the return of that execve to the ``munmap`` of the cache of
             library names, which is the last thing that the linker does; without such a cache, to

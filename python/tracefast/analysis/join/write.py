@@ -13,7 +13,7 @@ from tracefast.inputs.event_files import JOINED_SCHEMA
 from tracefast.inputs.sources import is_url
 from tracefast.outputs import exists, move_to, refuse_own_input, sink_of, temporary_folder
 from tracefast.reading import Machine, parse
-from tracefast.scanning import scan
+from tracefast.scanning.scan import scan
 
 
 def write_joined(

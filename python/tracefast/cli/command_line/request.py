@@ -10,10 +10,11 @@ from typing import Any
 
 from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import exits_with_code
-from tracefast.cli.command_line.time_window import Window, parse_span
+from tracefast.cli.command_line.spans import parse_span
 from tracefast.cli.messages.stderr import print_warning
 from tracefast.cli.output.form import Annotations, Format, ResultFormat
 from tracefast.reading import FormatIn, Machine
+from tracefast.scanning.time_window import Window
 
 # Options of tables that are shown while their log comes.
 _LIVE = ("follow", "refresh")
@@ -37,6 +38,8 @@ class Request:
         An SQL condition that is true for the rows to keep.
     window
         The time window of the events.
+    phase
+        The phases in which the events are; None for all events.
     sort
         The column to sort by; None for the command's own order.
     top
@@ -65,6 +68,7 @@ class Request:
     clobber: bool = True
     where: str | None = None
     window: Window = field(default_factory=Window)
+    phase: str | None = None
     sort: str | None = None
     top: int | None = None
     wide: bool = False
@@ -77,6 +81,11 @@ class Request:
     annotations: Annotations | None = None
     follow: bool = False
     refresh: float = 2.0
+
+    @property
+    def in_part(self) -> bool:
+        """Only a part of the events is meant."""
+        return bool(self.window) or self.phase is not None
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""
@@ -207,7 +216,6 @@ def _make_request(
     no_clobber: bool,
     from_: str | None,
     to: str | None,
-    phase: str | None,
     pictures: Collection[str],
     refresh: str | None = None,
     **others: Any,  # noqa: ANN401 - as they are
@@ -222,7 +230,7 @@ def _make_request(
         form=choose_form(format_, output, no_clobber=no_clobber, table=table, pictures=pictures),
         output=output,
         clobber=not no_clobber,
-        window=Window.parse(from_, to, phase),
+        window=Window.parse(from_, to, ("--from ", "--to ")),
         **others,
     )
 

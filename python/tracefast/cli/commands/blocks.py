@@ -61,7 +61,7 @@ _NONE_IN_JOINED = (
 _PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes")}
 
 
-@table_command()
+@table_command(other_output="plot")
 @with_plots
 def blocks(
     request: Request,
@@ -105,6 +105,7 @@ def blocks(
       tracefast blocks trace.txt --match '254:*' --format csv
       tracefast blocks trace.txt --every 100ms
       tracefast blocks trace.txt --hist
+      tracefast blocks trace.txt --plot latency -o latency.svg
       tracefast blocks reads.ftrace --by file --strace reads.strace
       tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
     """

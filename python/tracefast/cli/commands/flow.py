@@ -104,8 +104,8 @@ def flow(
     phase = None
     if phases or by is By.PHASE:
         # The events of a phase alone do not show that they are in it.
-        phase = request.window.phase
-        request = replace(request, window=replace(request.window, phase=None))
+        phase = request.phase
+        request = replace(request, phase=None)
     if phases:
         complete = _print_phases(request, match, phase)
     elif roles:

@@ -1,7 +1,7 @@
 """`tracefast forks`: what starting processes costs, and what to change."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # What a table of rows in text shows; the paths last, as they may be long.
 _MAIN = (
@@ -28,12 +31,13 @@ _MAIN = (
     "exit_signal",
     "parent_image",
     "image",
+    "argv",
 )
 # What narrow terminals do without, the first one first. The PID of the child stays, as `processes`
 # shows it, too.
 _SPARE = (
     *("exit_status", "exec_failed", "exit_signal", "startup_ns", "tid", "lifetime_ns"),
-    *("exec_gap_ns", "exec_ns", "errno", "parent_image", "kind", "call_ns"),
+    *("exec_gap_ns", "exec_ns", "errno", "parent_image", "argv", "kind", "call_ns"),
 )
 
 
@@ -60,7 +64,8 @@ def forks(
     kind says how a process is created: fork (its own copy of the memory), vfork, posix_spawn,
     thread, shared. max parallel: how many were alive at the same time.
 
-    With --each, one row per created process, in order of time: its call, its execve, how it ended.
+    With --each, one row per created process, in order of time: its call, its execve, how it ended,
+    argv: the arguments of its program.
     Formats other than table have all columns, with exact numbers in nanoseconds and bytes.
 
     \b
@@ -101,10 +106,23 @@ def forks(
         if each:
             # Only joined events have some.
             check_columns(request, rows.schema)
-            print_table(filter_rows(rows, request), request, main=_MAIN, spare=_SPARE)
+            print_table(
+                filter_rows(rows, request), request, main=_MAIN, as_text=_in_text, spare=_SPARE
+            )
         elif request.wide or request.form is not Format.TABLE:
             table = filter_rows(report(rows, threads=True).summary, request)
             print_table(table, replace(request, wide=True), main=())
         else:
             print_forks_report(report(rows, threads=True), request)
     return DONE if complete else FAILED
+
+
+def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
+    """Choose the columns of a table in text, and write arguments as a shell takes them."""
+    import polars as pl
+
+    from tracefast.cli.text.command_lines import command_lines
+
+    shown = [name for name in ("source", *_MAIN) if name in table.columns]
+    lines = command_lines(table["argv"].to_list(), short=width is not None)
+    return table.select(shown).with_columns(pl.Series("argv", lines, pl.String))

@@ -1,7 +1,5 @@
 """`tracefast processes`: one row per process, or the tree that they form."""
 
-import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -154,34 +152,10 @@ def _without_others(rows: "Rows") -> tuple["Rows", int]:
 
 def _in_text(rows: "Rows", width: int | None) -> "Rows":
     """Choose the columns of a table in text, and write arguments as a shell takes them."""
+    from tracefast.cli.text.command_lines import command_lines
     from tracefast.cli.text.rows import ListRows
 
-    short = width is not None
-    lines = [
-        None if words is None else _command_line(words, short=short)
-        for words in rows.values("argv")
-    ]
+    lines = command_lines(rows.values("argv"), short=width is not None)
     shown = [name for name in ("source", *_MAIN) if name in rows.names and name != "argv"]
     columns = {name: (rows.kind(name), rows.values(name)) for name in shown}
     return ListRows(columns | {"argv": ("text", lines)})
-
-
-def _command_line(words: Sequence[str | None], *, short: bool) -> str:
-    """Write a command as a shell takes it; what the log cut stays as strace wrote it.
-
-    Parameters
-    ----------
-    words
-        The arguments, the program's name first.
-    short
-        Leave out the folders of the program, which has a column of its own.
-
-    Examples
-    --------
-    >>> _command_line(["/bin/sh", "-c", "echo done", "..."], short=True)
-    "sh -c 'echo done' ..."
-    """
-    written = ["?" if word is None else shlex.quote(word) for word in words]
-    if short and words and words[0]:
-        written[0] = shlex.quote(words[0].rpartition("/")[2])
-    return " ".join(written)

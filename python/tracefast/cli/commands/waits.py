@@ -7,7 +7,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED, FOUND
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.command_line.time_window import parse_span
+from tracefast.cli.command_line.spans import parse_span
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format

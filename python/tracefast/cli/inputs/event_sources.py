@@ -1,8 +1,10 @@
 """Run an analysis on the events of the inputs: logs, Parquet files, standard input."""
 
 import io
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final, NamedTuple, cast
 
 import polars as pl
@@ -25,7 +27,7 @@ from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import sniff
 from tracefast.inputs.event_files import damaged
 from tracefast.outputs import refuse_own_input
-from tracefast.scanning import Inputs, scan_inputs
+from tracefast.scanning.sources import Inputs, scan_inputs
 
 Analysis = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -92,7 +94,7 @@ def run_analysis(
         several = len(logs) > 1
         apart: set[str] = set()
         # In a time window, each log has a start of its own; by input, results cannot be mixed.
-        if combinable and by_source and not request.window:
+        if combinable and by_source and not request.in_part:
             apart = {names[0] for names in logs if len(names) == 1}
             logs = small_together(logs, inputs)
         each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase)
@@ -109,7 +111,7 @@ def run_analysis(
         empty = each.without_events(known) + each.small_without_events(known, table)
         for name in empty:
             request.warn(f"{name}: no event was found")
-        if not empty and is_empty(table) and request.window and not results.failed:
+        if not empty and is_empty(table) and request.in_part and not results.failed:
             request.warn("no events between --from and --to")
         return table, not found.unread
 
@@ -197,16 +199,8 @@ class _EachLog:
     def _collect(self, names: list[str], progress: Progress) -> pl.DataFrame:
         request = self.request
         events = self._scan(names, progress)
-        if request.window:
-            from tracefast.cli.inputs.events_in_window import in_window
-
-            wanted = in_window(
-                events,
-                request.window,
-                names,
-                format_in=request.format_in,
-                machine=request.machine,
-            )
+        if request.in_part:
+            wanted = self._in_part(events, names)
             counted = events.with_columns(wanted.alias(COUNTED))
             events = counted if self.by_phase else events.filter(wanted)
         return self.analysis(events).collect()
@@ -221,6 +215,32 @@ class _EachLog:
             threads=self._threads,
             progress=progress,
         )
+
+    def _in_part(self, events: pl.LazyFrame, names: list[str]) -> pl.Expr:
+        """Say which events are in the time window, and in the phase."""
+        from tracefast.cli.inputs.events_in_phase import in_phase
+        from tracefast.scanning.events_in_window import in_window
+
+        request = self.request
+        conditions: list[pl.Expr] = []
+        if request.phase is not None:
+            conditions.append(in_phase(events, request.phase))
+        if request.window:
+            try:
+                in_time = in_window(
+                    events,
+                    request.window,
+                    self.inputs,
+                    names,
+                    format_in=request.format_in,
+                    machine=request.machine,
+                )
+            except Error as error:
+                if error.kind != "window":
+                    raise
+                raise CommandError(str(error), error.hint) from error
+            conditions.append(in_time)
+        return reduce(operator.and_, conditions)
 
     def without_events(self, known: set[str]) -> list[str]:
         """Name the logs and files that were read, and have no event.

@@ -61,7 +61,7 @@ def run_or_watch(
     if not request.follow and not _is_piped(request, by_phase=by_phase):
         return run_analysis(request, analysis, by_phase=by_phase)
     if request.follow:
-        if len(request.inputs) != 1 or request.window or by_phase:
+        if len(request.inputs) != 1 or request.in_part or by_phase:
             raise CommandError(
                 "--follow: follows one log, from its start, without phases",
                 "leave out other logs, --from, --to, --phase and --by phase",
@@ -78,7 +78,7 @@ def _is_piped(request: Request, *, by_phase: bool) -> bool:
     """Say whether the only input is a pipe, and the result is read by somebody who waits."""
     mode = fstat(0).st_mode
     pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-    plain = request.inputs == [STDIN] and not request.window and not by_phase
+    plain = request.inputs == [STDIN] and not request.in_part and not by_phase
     return plain and pipe and is_terminal_table(request.form, request.output)
 
 

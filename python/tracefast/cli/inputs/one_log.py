@@ -55,7 +55,7 @@ def show_one_log(
 
 def _only_log(request: Request, columns: _core.Schema) -> str | None:
     """Give the log, if a table in text of one log is all that is asked for."""
-    asked_more = request.follow or request.window or request.where is not None
+    asked_more = request.follow or request.in_part or request.where is not None
     sorted_by = request.sort is None or request.sort in columns.names
     if asked_more or request.form is not Format.TABLE or not sorted_by:
         return None

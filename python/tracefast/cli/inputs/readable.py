@@ -17,7 +17,7 @@ from tracefast.inputs.duplicates import files_sharing_names
 from tracefast.inputs.event_files import EventFile, EventFiles
 from tracefast.inputs.sources import STDIN, expand, without_repeats
 from tracefast.reading import FormatIn
-from tracefast.scanning import Inputs
+from tracefast.scanning.sources import Inputs
 
 # Bytes of logs that are analysed together; compressed ones may have some twenty times as many.
 _SMALL = 1 << 18

@@ -74,5 +74,5 @@ def note_without_phases(rows: Rows, request: Request) -> None:
     request
         What was asked for: outside of a time window, there may be phases.
     """
-    if not request.window and all(name is None for name in rows.values("phase")):
+    if not request.in_part and all(name is None for name in rows.values("phase")):
         request.note(NO_PHASE)

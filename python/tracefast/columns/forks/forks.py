@@ -52,6 +52,11 @@ COLUMNS: Final = (
     columns("exec_ns", "Int64", "Time in the execve that succeeded."),
     columns("image", "String", "The program that it executed; null if none."),
     columns(
+        "argv",
+        "List(String)",
+        "The arguments with which `image` was started, as in `tracefast.processes`.",
+    ),
+    columns(
         "startup_ns",
         "Int64",
         "Dynamic linking: from the return of that execve to the ``munmap`` of the cache of"

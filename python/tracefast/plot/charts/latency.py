@@ -1,11 +1,12 @@
 """How long calls took."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from tracefast._polars.given_events import rows_of
+from tracefast.analysis.requests.each_request import each_request
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import SERIES, seconds
 from tracefast.plot.form import COUNT, HEIGHT, SHORT, WIDTH, tooltip
@@ -47,6 +48,30 @@ def rows(
     return _with_shares(durations(called, "name", "dur_ns", most))
 
 
+def rows_of_requests(
+    events: "Events", *, match: Callable[[str], bool] | None = None
+) -> pl.DataFrame:
+    """Count requests to block devices by the time that they took, as `rows` counts calls.
+
+    Parameters
+    ----------
+    events
+        The events of a log of ftrace.
+    match
+        Says of a device whether its requests count; None for all.
+
+    Returns
+    -------
+    polars.DataFrame
+        As that of `rows`; `name` is what was asked for, such as ``read``.
+    """
+    requests = each_request(events)
+    if match is not None:
+        devices = requests.select(pl.col("dev").unique()).collect()["dev"].drop_nulls()
+        requests = requests.filter(pl.col("dev").is_in([one for one in devices if match(one)]))
+    return _with_shares(durations(requests, "op", "latency"))
+
+
 def rows_of_counts(counts: pl.DataFrame, *, most: int = SERIES) -> pl.DataFrame:
     """Give the rows of a chart for `name`, `low_ns`, `calls` and `total_ns`, as `rows` does."""
     return _with_shares(longest(counts, most))
@@ -65,7 +90,11 @@ def _with_shares(counted: pl.DataFrame) -> pl.DataFrame:
 
 
 def chart(
-    rows: pl.DataFrame, *, title: str = "Durations of system calls", cumulative: bool = False
+    rows: pl.DataFrame,
+    *,
+    title: str = "Durations of system calls",
+    noun: str = "call",
+    cumulative: bool = False,
 ) -> "Chart":
     """Draw the rows: a histogram for each name, on logarithmic axes.
 
@@ -75,13 +104,15 @@ def chart(
         What `rows` gave.
     title
         What is above the chart.
+    noun
+        What took so long.
     cumulative
         Draw which share of the calls took less than so long, in place of how many took so long.
     """
     alt = altair()
     time, words = ("high_s", "less than") if cumulative else ("low_s", "at least")
-    share = alt.Y("below_share:Q", title="share of the calls", axis=alt.Axis(format="%"))
-    calls = alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog"))
+    share = alt.Y("below_share:Q", title=f"share of the {noun}s", axis=alt.Axis(format="%"))
+    calls = alt.Y("calls:Q", title=f"{noun}s", scale=alt.Scale(type="symlog"))
     # A logarithmic axis has no 0, and a nanosecond is the least that a log can say.
     lines = rows.with_columns(pl.col("low_s").clip(1e-9))
     drawn: Chart = (
@@ -95,12 +126,12 @@ def chart(
                 axis=alt.Axis(format="~s", tickCount=8),
             ),
             y=share if cumulative else calls,
-            color=alt.Color("name:N", title="call", sort=None),
+            color=alt.Color("name:N", title=noun, sort=None),
             tooltip=tooltip(
-                ("name", "call"),
+                ("name", noun),
                 ("low_s", "at least (s)", SHORT),
                 ("high_s", "less than (s)", SHORT),
-                ("calls", None, COUNT),
+                ("calls", f"{noun}s", COUNT),
                 ("total_s", "added up (s)", SHORT),
                 ("below_share", "this or less", ".1%"),
             ),
@@ -108,3 +139,8 @@ def chart(
         .properties(width=WIDTH, height=HEIGHT)
     )
     return drawn
+
+
+def chart_of_requests(rows: pl.DataFrame) -> "Chart":
+    """Draw what `rows_of_requests` gave, as `chart` does."""
+    return chart(rows, title="Latencies of requests to block devices", noun="request")

@@ -1,4 +1,4 @@
-"""What happened when: bytes, calls, open files, waits."""
+"""What happened when: bytes, calls, open files, waits, requests to block devices."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, get_args
@@ -9,6 +9,7 @@ from tracefast import _core
 from tracefast._polars.folds import finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import rows_of
 from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
+from tracefast.analysis.requests.each_request import each_request
 from tracefast.analysis.waits.table import MIN_NS
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, nanoseconds, seconds
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
     from tracefast._polars.given_events import Events
 
-Measure = Literal["bytes", "calls", "open files", "waits"]
-MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+Measure = Literal["bytes", "calls", "open files", "waits", "requests", "request bytes"]
+# Those of programs; the others are of block devices.
+MEASURES: Final[tuple[Measure, ...]] = ("bytes", "calls", "open files", "waits")
 
 _NEEDED: Final = ("kind", "name", "status", "ts", "dur_ns", "bytes")
 _TITLES: Final = {
@@ -31,6 +33,8 @@ _TITLES: Final = {
     "calls": "calls per second",
     "open files": "open files",
     "waits": "tasks that wait",
+    "requests": "open requests",
+    "request bytes": "bytes per second",
     "processes": "processes",
 }
 _HEIGHT: Final = 110
@@ -74,15 +78,18 @@ def rows(
         `measure`, `series`, `start_s`, `end_s`, `value`. ``bytes`` (`series` ``read``, ``written``)
         and ``calls`` are per second, counted where the calls were entered. ``open files`` and
         ``waits`` are how many there were at once, on average: files from their open to their last
-        close, or to the end of the log; waits of a millisecond or more, as in `tracefast.waits`.
+        close, or to the end of the log; waits of a millisecond or more, as in `tracefast.waits`;
+        ``requests`` to block devices from their issue to their completion, by operation; those
+        whose completion the log does not have are left out.
+        ``request bytes`` are what was asked of the devices per second, where it was issued.
 
     Raises
     ------
     ValueError
         There is no such measure.
     """
-    if unknown := [name for name in measures if name not in MEASURES]:
-        raise ValueError(f"measures are {', '.join(MEASURES)}; got {unknown[0]!r}")
+    if unknown := [name for name in measures if name not in get_args(Measure)]:
+        raise ValueError(f"measures are {', '.join(get_args(Measure))}; got {unknown[0]!r}")
     called = rows_of(events, _NEEDED, "tracefast.plot.timeline").filter(pl.col("ts").is_not_null())
     tables = _tables(events, measures)
     times = tables["times"].select(nanoseconds("first").min(), nanoseconds("end").max())
@@ -110,7 +117,38 @@ def rows(
             nanoseconds("ts").alias("start"), (nanoseconds("ts") + lasted).alias("end")
         )
         found.append(series("waits", "waiting", at_once(intervals.lazy(), first, width, bins)))
+    if {"requests", "request bytes"} & set(measures):
+        found += _requests(events, first, width, bins, measures)
+    if not found:
+        return _EMPTY.to_frame()
     return at_times(found, first - (first if origin is None else origin), width)
+
+
+def _requests(
+    events: "Events", first: int, width: int, bins: int, measures: Collection[Measure]
+) -> list[pl.DataFrame]:
+    """Measure requests to block devices, by operation."""
+    asked = each_request(events).filter(pl.col("ts").is_not_null()).collect()
+    # Where the log has no completion, it is open how long a request was in flight.
+    spans = asked.filter(pl.col("latency") >= 0).select(
+        "op", start=nanoseconds("ts"), end=nanoseconds("ts") + pl.col("latency")
+    )
+    in_bin = ((nanoseconds("ts") - first) // width).clip(0, bins - 1).alias("bin")
+    sums = asked.group_by("op", in_bin).agg(pl.col("size").sum())
+    every = asked.select("op").unique(maintain_order=True)
+    every = every.join(pl.DataFrame({"bin": pl.int_range(bins, eager=True)}), how="cross")
+    rate = (pl.col("size").fill_null(0) * (1e9 / width)).alias("value")
+    rates = every.join(sums, ["op", "bin"], "left", maintain_order="left")
+    found = {
+        "requests": at_once(spans.lazy(), first, width, bins, ["op"]),
+        "request bytes": rates.select("op", "bin", rate),
+    }
+    return [
+        series(measure, op, rows)
+        for measure, table in found.items()
+        if measure in measures
+        for (op,), rows in table.partition_by("op", maintain_order=True, as_dict=True).items()
+    ]
 
 
 def _tables(events: "Events", measures: Collection[Measure]) -> dict[str, pl.DataFrame]:

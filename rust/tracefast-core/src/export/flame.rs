@@ -224,13 +224,23 @@ fn list<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T
     }
 }
 
-/// A frame of the folded format, which has semicolons between frames, and one stack a line.
+/// A frame of the folded format, which has semicolons between frames, and one stack a line. What
+/// moves the cursor of a terminal or turns the text around is written as a number.
 fn folded_frame(out: &mut Vec<u8>, text: &str) {
-    for &byte in text.as_bytes() {
-        if byte == b';' || byte < b' ' || byte == 0x7f {
-            out.extend(format!("\\x{byte:02x}").as_bytes());
-        } else {
-            out.push(byte);
+    for c in text.chars() {
+        match c {
+            ';' | '\0'..='\x1f' | '\x7f' => {
+                out.extend(format!("\\x{:02x}", u32::from(c)).as_bytes());
+            }
+            '\u{80}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                out.extend(format!("\\u{{{:x}}}", u32::from(c)).as_bytes());
+            }
+            _ => out.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
 }

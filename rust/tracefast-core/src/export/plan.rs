@@ -60,7 +60,7 @@ impl Plan {
             None => (std::mem::take(&mut survey.tracker), Vec::new()),
         };
         tracker.finish();
-        let tracks = Tracks::new(&tracker, &survey.sources, &survey.loose);
+        let tracks = Tracks::new(&tracker, &survey.sources, &survey.loose, &survey.unusual_files);
         let mut flows = Flows::default();
         forks(&mut flows, &survey, &tracker);
         wakes(&mut flows, &survey, (&tracker, &tracks), waits);

@@ -5,7 +5,7 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Ty
 use arrow_array::{Array, BooleanArray, RecordBatch};
 
 use crate::events::vocabulary::Op;
-use crate::linux::syscalls::{self, Special};
+use crate::linux::syscalls::{self, Cloexec, Special};
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::files::word_classes::Act;
 use crate::tables::phases::rows::COUNTED;
@@ -21,8 +21,10 @@ pub(crate) struct Called {
     pub(crate) op: Op,
     /// It makes a descriptor and returns it.
     pub(crate) makes_fd: bool,
-    /// fcntl(2).
-    pub(crate) controls: bool,
+    /// What makes execve close the descriptors that it makes, and the position of its flags.
+    pub(crate) cloexec: Cloexec,
+    pub(crate) flags: u8,
+    pub(crate) special: Special,
     /// An event of the scheduler that wakes a task, or takes it off the CPU.
     pub(crate) schedules: bool,
 }
@@ -36,7 +38,9 @@ impl Called {
             act: Act::from_name(word),
             op: shape.op,
             makes_fd: shape.makes_fd,
-            controls: shape.special == Special::Fcntl,
+            cloexec: shape.cloexec,
+            flags: shape.flags,
+            special: shape.special,
             schedules: word.starts_with("sched_wak") || word == "sched_switch",
         }
     }

@@ -1,5 +1,7 @@
 //! The first pass: what is only known when all events are in.
 
+use std::collections::HashSet;
+
 use arrow_array::RecordBatch;
 use arrow_array::types::UInt32Type;
 use arrow_schema::ArrowError;
@@ -8,6 +10,7 @@ use crate::export::lines::Lines;
 use crate::export::plan::Plan;
 use crate::export::rows::{Kind, Row, RowColumns, Wanted, Who};
 use crate::hash::HashMap;
+use crate::linux::clone::{Kind as Birth, kind_of, shares_files};
 use crate::tables::event_columns::{EventColumns, Numbers, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
@@ -66,6 +69,7 @@ pub struct Survey {
     pub(crate) waits: Option<Box<Waits>>,
     min_ns: Option<i64>,
     pub(crate) sources: Names,
+    names: Names,
     /// Rows that the export shows.
     pub(crate) shown: Lines,
     /// By source and task.
@@ -75,6 +79,8 @@ pub struct Survey {
     /// Threads without a task, with their process ids, in the order of their first rows.
     pub(crate) loose: Vec<(u32, Option<i32>, Option<i32>)>,
     known: HashMap<(u32, Option<i32>), ()>,
+    /// Tasks that share descriptors with their makers and are no threads, or the other way round.
+    pub(crate) unusual_files: HashSet<(u32, u32)>,
     /// The times of the first and the last event.
     pub(crate) span: Option<(i64, i64)>,
     pub(crate) calls: u64,
@@ -90,11 +96,13 @@ impl Survey {
             waits: min_ns.map(|min_ns| Box::new(Waits::new(min_ns))),
             min_ns,
             sources: Names::default(),
+            names: Names::default(),
             shown: Lines::default(),
             firsts: HashMap::default(),
             forks: HashMap::default(),
             loose: Vec::new(),
             known: HashMap::default(),
+            unusual_files: HashSet::new(),
             span: None,
             calls: 0,
             placed: 0,
@@ -104,6 +112,20 @@ impl Survey {
     /// What is known when all events are in.
     pub fn plan(self) -> Plan {
         Plan::new(self)
+    }
+
+    /// A call that may have made a task: does that share what it usually does?
+    fn forked(&mut self, columns: &Columns<'_>, row: usize, found: Row) {
+        let Some(child) = columns.children.child.get(row) else { return };
+        let waits = columns.waits.as_ref().map(|(tasks, _)| tasks);
+        let args = columns.tasks.as_ref().or(waits).and_then(|tasks| tasks.args.get(row));
+        let name = self.names.text(found.called.name).unwrap_or_default();
+        let args = args.unwrap_or_default();
+        if let Some(kind) = kind_of(name, args)
+            && shares_files(name, args) != (kind == Birth::Thread)
+        {
+            self.unusual_files.insert((found.source, child));
+        }
     }
 
     /// A row that the export shows.
@@ -157,14 +179,16 @@ impl RowFold for Survey {
             }
             _ => {}
         }
-        let sources = &mut self.sources;
-        let found = columns.rows.get(row, |_| 0, |text| sources.number(text) + 1);
+        let (names, sources) = (&mut self.names, &mut self.sources);
+        let number = |word: &str| names.number(word);
+        let found = columns.rows.get(row, number, |text| sources.number(text) + 1);
         let Some(found) = found else { return };
         if let Who::Tid(tid) = found.who
             && self.known.insert((found.source, tid), ()).is_none()
         {
             self.loose.push((found.source, tid, columns.rows.pid.get(row)));
         }
+        self.forked(columns, row, found);
         if !columns.wanted.is(row) {
             return;
         }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_array::types::{Int32Type, Int64Type, UInt16Type};
+use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type};
 use arrow_schema::ArrowError;
 
+use crate::events::vocabulary::Op;
 use crate::export::Counts;
 use crate::export::counters::{Counters, Sample, What};
 use crate::export::descriptors::{self, Descriptors};
@@ -19,6 +20,7 @@ use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::memory::Memory;
 use crate::tables::memory::fold::MemoryColumns;
 use crate::tables::names::Names;
+use crate::tables::syscalls::word_classes::End;
 
 event_columns! {
     pub(crate) struct CallColumns {
@@ -30,6 +32,7 @@ event_columns! {
         offset: Numbers<Int64Type> = "offset",
         bytes: Numbers<Int64Type> = "bytes",
         cpu: Numbers<UInt16Type> = "cpu",
+        child: Numbers<UInt32Type> = "child",
     }
 }
 
@@ -87,6 +90,7 @@ pub(crate) trait Form: Send {
 struct Open {
     row: Row,
     path: Option<Box<str>>,
+    path2: Option<Box<str>>,
     numbers: [(&'static str, Option<i64>); 5],
 }
 
@@ -167,7 +171,7 @@ impl Timeline {
         if let Some((open, ts)) = open {
             self.show_open(thread, &open, ts, out);
         }
-        self.count_descriptors((rows, calls), at, (row, process), wanted, out);
+        self.count_descriptors((rows, calls), at, (row, thread), wanted, out);
         if !wanted {
             return;
         }
@@ -210,7 +214,8 @@ impl Timeline {
         let path = calls.path.get(at);
         let Some(state) = self.states.get_mut(thread as usize) else { return };
         if row.is_open() {
-            let open = Open { row, path: path.map(Into::into), numbers };
+            let path2 = calls.path2.get(at).map(Into::into);
+            let open = Open { row, path: path.map(Into::into), path2, numbers };
             match state.ended {
                 Some(ended) => self.show_open(thread, &open, ended, out),
                 None => state.open = Some(open),
@@ -256,7 +261,7 @@ impl Timeline {
             place,
             name: (name, self.names.text(name).unwrap_or_default()),
             path: open.path.as_deref(),
-            path2: None,
+            path2: open.path2.as_deref(),
             error: None,
             numbers: open.numbers,
             open: true,
@@ -305,42 +310,42 @@ impl Timeline {
         &mut self,
         (rows, calls): (&RowColumns<'_>, &CallColumns<'_>),
         at: usize,
-        (row, process): (Row, u32),
+        (row, thread): (Row, u32),
         wanted: bool,
         out: &mut Vec<u8>,
     ) {
         if calls.cpu.get(at).is_some() {
             return;
         }
-        let Some(track) = self.plan.tracks.processes.get(process as usize) else { return };
-        let parent = track.parent;
-        let number = match row.kind {
-            Kind::Call => {
-                self.descriptors.appears(process, parent);
-                let fds = [calls.fd[0].get(at), calls.fd[1].get(at)];
-                let ret = rows.ret.get(at);
-                let args = calls.args.get(at).unwrap_or_default();
-                self.descriptors.call(process, row, descriptors::Call { fds, ret, args })
-            }
-            Kind::Exit if self.leads(row) => self.descriptors.ended(process).then_some(0),
-            _ => None,
-        };
-        if let (Some(number), Some(end), true) = (number, row.end_ts(), wanted) {
-            let sample =
-                self.counters.set((What::OpenDescriptors, Some(process)), end, number as i64);
-            self.sample(sample, out);
-        }
-    }
-
-    /// It is a row of the thread that leads its process.
-    fn leads(&self, row: Row) -> bool {
         let tracks = &self.plan.tracks;
-        let thread =
-            tracks.find(row.source, row.who).and_then(|at| tracks.threads.get(at as usize));
-        thread.is_some_and(|thread| {
-            tracks.processes.get(thread.process as usize).map(|track| track.number)
-                == Some(thread.number)
-        })
+        match row.kind {
+            Kind::Call => {
+                self.descriptors.appears(tracks, thread);
+                let fds = [calls.fd[0].get(at), calls.fd[1].get(at)];
+                let args = calls.args.get(at).unwrap_or_default();
+                let call = descriptors::Call { fds, ret: rows.ret.get(at), args };
+                // What strace injects did not take place.
+                if row.end != End::Injected {
+                    self.descriptors.call(tracks, thread, row.called, call);
+                }
+                let child = calls.child.get(at).filter(|_| row.called.op == Op::Fork);
+                if let Some(child) = child.and_then(|child| tracks.of_task(row.source, child)) {
+                    self.descriptors.appears(tracks, child);
+                }
+            }
+            Kind::Exit => self.descriptors.ended(thread),
+            _ => return,
+        }
+        let Some(end) = row.end_ts() else { return };
+        let mut changes = std::mem::take(&mut self.descriptors.changes);
+        for (process, number) in changes.drain(..) {
+            if wanted {
+                let counter = (What::OpenDescriptors, Some(process));
+                let sample = self.counters.set(counter, end, number as i64);
+                self.sample(sample, out);
+            }
+        }
+        self.descriptors.changes = changes;
     }
 
     /// What the last row has changed in the memory of processes.

@@ -23,6 +23,10 @@ pub(crate) struct Thread {
     /// The number under which it is shown: its thread id, unless another one has that.
     pub(crate) number: i32,
     pub(crate) name: Option<Box<str>>,
+    /// The thread that made it.
+    pub(crate) maker: Option<u32>,
+    /// It is a thread with a table of descriptors of its own, or a process without one: clone(2).
+    pub(crate) unusual_files: bool,
     source: u32,
     tid: Option<i32>,
 }
@@ -37,8 +41,6 @@ pub(crate) struct Track {
     pid: Option<i32>,
     /// It has a thread with its number.
     led: bool,
-    /// The process that made it.
-    pub(crate) parent: Option<u32>,
 }
 
 /// Numbers of processes and threads. The readers of timelines know both by their numbers alone, and
@@ -74,6 +76,7 @@ impl Tracks {
         tracker: &Tracker,
         sources: &Names,
         loose: &[(u32, Option<i32>, Option<i32>)],
+        unusual_files: &HashSet<(u32, u32)>,
     ) -> Self {
         let tasks = &tracker.tasks;
         let found = group::processes(tasks);
@@ -97,6 +100,11 @@ impl Tracks {
             let (tid, pid) = (task.tid.get(), task.pid.get());
             let who = Who::Task(task.id);
             tracks.add_thread((source, who), tid, pid, (process.get(), comm));
+            if let Some(thread) = tracks.threads.last_mut() {
+                // The threads are in the order of the tasks.
+                thread.maker = task.birth.map(|birth| birth.parent);
+                thread.unusual_files = unusual_files.contains(&(source, task.id));
+            }
         }
         for &(source, tid, pid) in loose {
             tracks.add_thread((source, Who::Tid(tid)), tid, pid, (None, None));
@@ -111,20 +119,12 @@ impl Tracks {
             let comm = || tracker.comms.text(programs::comm(tasks, process)?);
             let image = programs.last(at).and_then(|exec| exec.path.as_deref());
             let program = image.map(base_name).or_else(comm).unwrap_or("process");
-            let created = tasks.get(process.root as usize).is_some_and(|root| root.birth.is_some());
-            let parent = process.parent.get().filter(|_| created);
             let source = tracker.source_name(process.source);
-            self.add_process(program, process.pid.get(), source, parent);
+            self.add_process(program, process.pid.get(), source);
         }
     }
 
-    fn add_process(
-        &mut self,
-        program: &str,
-        pid: Option<i32>,
-        source: Option<&str>,
-        parent: Option<u32>,
-    ) -> u32 {
+    fn add_process(&mut self, program: &str, pid: Option<i32>, source: Option<&str>) -> u32 {
         let number = self.numbers.take(pid);
         let mut name = program.to_owned();
         if let Some(pid) = pid.filter(|&pid| pid != number) {
@@ -133,14 +133,7 @@ impl Tracks {
         if let Some(source) = source.filter(|_| self.sources.text(1).is_some()) {
             name = format!("{name} ({})", base_name(source));
         }
-        self.processes.push(Track {
-            number,
-            name,
-            program: program.into(),
-            pid,
-            led: false,
-            parent,
-        });
+        self.processes.push(Track { number, name, program: program.into(), pid, led: false });
         self.processes.len() as u32 - 1
     }
 
@@ -154,7 +147,7 @@ impl Tracks {
         let process = process.unwrap_or_else(|| {
             let source = key.0.checked_sub(1).and_then(|at| self.sources.text(at));
             let source = source.map(ToOwned::to_owned);
-            self.add_process(comm.unwrap_or("process"), pid.or(tid), source.as_deref(), None)
+            self.add_process(comm.unwrap_or("process"), pid.or(tid), source.as_deref())
         });
         let Some(track) = self.processes.get(process as usize) else { return };
         // The first of its threads with that number is its leader.
@@ -164,7 +157,8 @@ impl Tracks {
             track.led |= leads;
         }
         let name = comm.map(Into::into);
-        let thread = Thread { process, number, name, source: key.0, tid };
+        let (maker, unusual_files, source) = (None, false, key.0);
+        let thread = Thread { process, number, name, maker, unusual_files, source, tid };
         self.by_who.insert(key, self.threads.len() as u32);
         self.threads.push(thread);
     }
@@ -173,6 +167,15 @@ impl Tracks {
     #[inline]
     pub(crate) fn find(&self, source: u32, who: Who) -> Option<u32> {
         self.by_who.get(&(source, who)).copied()
+    }
+
+    /// It is the thread that leads its process.
+    pub(crate) fn leads(&self, thread: u32) -> bool {
+        let thread = self.threads.get(thread as usize);
+        thread.is_some_and(|thread| {
+            let process = self.processes.get(thread.process as usize);
+            process.is_some_and(|process| process.number == thread.number)
+        })
     }
 
     pub(crate) fn of_task(&self, source: u32, task: u32) -> Option<u32> {

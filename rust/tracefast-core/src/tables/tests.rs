@@ -62,8 +62,8 @@ fn tables_have_the_columns_of_their_options() {
     assert_eq!(syscalls(By::Name)[..3], ["source", "name", "calls"]);
     assert_eq!(syscalls(By::Process)[..4], ["source", "pid", "image", "name"]);
     assert_eq!(syscalls(By::Phase)[..3], ["source", "phase", "name"]);
-    assert_eq!(names(&|| Forks::default().schema()).len(), 34);
-    assert_eq!(names(&|| Forks::with_hints().schema()).len(), 34 + 11);
+    assert_eq!(names(&|| Forks::default().schema()).len(), 35);
+    assert_eq!(names(&|| Forks::with_hints().schema()).len(), 35 + 11);
     assert_eq!(names(&|| Processes::default().schema())[3..5], ["parent_task", "ppid"]);
     assert_eq!(names(&|| Darshan::default().schema())[2], "POSIX_OPENS");
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,7 @@ _CHARTS: Final = {
 }
 # What a timeline of a command is about.
 _MEASURES: Final[dict[str, "tuple[Measure, ...]"]] = {
+    "blocks": ("requests", "request bytes"),
     "files": ("bytes", "open files"),
     "syscalls": ("calls", "bytes"),
     "waits": ("waits", "calls"),
@@ -78,7 +80,10 @@ def draw(request: Request, command: str, kind: str, *, match: str | None) -> int
     if rows.is_empty():
         request.warn("nothing to draw: the log shows nothing of this")
     module: Any = _CHARTS[kind]
-    chart = module.chart(rows, title=title[0]) if title else module.chart(rows)
+    if command == "blocks" and kind == "latency":
+        chart = latency.chart_of_requests(rows)
+    else:
+        chart = module.chart(rows, title=title[0]) if title else module.chart(rows)
     write_bytes(_encode(chart, suffix), request.output, clobber=request.clobber)
     return DONE if complete else FAILED
 
@@ -90,6 +95,8 @@ def _rows(
 
     def rows(events: pl.LazyFrame) -> pl.DataFrame:
         if kind == "timeline":
+            if command == "blocks":
+                say("Requests to block devices over time")
             return timeline.rows(events, measures=_MEASURES[command])
         if kind == "offsets":
             name, files = _file(events, match)
@@ -97,6 +104,8 @@ def _rows(
             return offsets.rows(events, files)
         if kind == "sizes" and match is not None:
             return sizes.rows(events, files=matching_files(events, match))
+        if kind == "latency" and command == "blocks":
+            return latency.rows_of_requests(events, match=_device(match))
         if kind == "latency" and match is not None:
             return latency.rows(events, names=matching_names(events, match))
         module: Any = _CHARTS[kind]
@@ -126,6 +135,11 @@ def matching_names(events: pl.LazyFrame, pattern: str) -> list[str]:
     """Give the names of calls and events that match a pattern."""
     names = events.select(pl.col("name").cast(pl.String).unique().drop_nulls()).collect()
     return [name for name in names["name"] if _matches(name, pattern)]
+
+
+def _device(pattern: str | None) -> Callable[[str], bool] | None:
+    """Say of devices whether they match."""
+    return None if pattern is None else partial(_matches, pattern=pattern)
 
 
 def _matches(value: str, pattern: str) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Which command draws what.
 PLOTS: Final = {
+    "blocks": ("latency", "timeline"),
     "files": ("offsets", "sizes", "timeline"),
     "forks": ("forks",),
     "processes": ("gantt", "memory"),
@@ -36,6 +37,7 @@ _MATCHED: Final = frozenset(
         ("files", "offsets"),
         ("files", "sizes"),
         ("files", "hist"),
+        ("blocks", "latency"),
         ("syscalls", "latency"),
         ("syscalls", "hist"),
     }

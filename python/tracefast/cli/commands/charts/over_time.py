@@ -7,7 +7,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.command_line.time_window import parse_span
+from tracefast.cli.command_line.spans import parse_span
 from tracefast.cli.messages.errors import CommandError
 
 if TYPE_CHECKING:

@@ -70,7 +70,7 @@ def export(
       tracefast export app.strace -o app.folded --weight bytes
       tracefast export app.strace -o app.speedscope.json --match '/data/*'
     """
-    from tracefast.cli.command_line.time_window import parse_span
+    from tracefast.cli.command_line.spans import parse_span
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.exporting import format_of
 

@@ -32,7 +32,7 @@ use crate::thin_vec::ThinVec;
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("call_ns").is_some());
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Forks {
     pub(crate) tracker: Box<Tracker>,
     /// Names of errors, signals, and for advice of calls.
@@ -51,6 +51,24 @@ pub struct Forks {
     pub(crate) pipes: Pipes,
     /// Evidence for advice is wanted: who is a worker, and what else the events say.
     pub(crate) hints: Option<Box<Workers>>,
+}
+
+impl Default for Forks {
+    fn default() -> Self {
+        Self {
+            tracker: Tracker::with_argv(),
+            names: Names::default(),
+            acts: Vec::new(),
+            sources: Vec::new(),
+            tasks: Vec::new(),
+            by_tracked: Vec::new(),
+            tids: HashMap::default(),
+            pids: Pids::default(),
+            births: Vec::new(),
+            pipes: Pipes::default(),
+            hints: None,
+        }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -12,6 +12,8 @@ use crate::tables::forks::startup::Started;
 use crate::tables::forks::task::{Birth, Task};
 use crate::tables::forks::tracer::{Cost, Spawn};
 use crate::tables::forks::word_classes::Maker;
+use crate::tables::process_tracking::argv;
+use crate::tables::process_tracking::task::Exec;
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
 
 /// The table, by source and time; nulls last.
@@ -63,7 +65,8 @@ fn build_part(forks: &Forks, rows: &[Row<'_>]) -> Result<RecordBatch, ArrowError
     });
     table.int64("exec_failed_ns", |row| row.child?.program.as_ref()?.failed_ns);
     table.int64("exec_ns", |row| row.child?.exec()?.dur);
-    table.text("image", |row| row.image);
+    table.text("image", |row| row.program?.path.as_deref());
+    table.array("argv", argv::column(rows.iter().map(|row| row.program?.argv.as_deref())));
     table.int64("startup_ns", |row| row.started?.ns);
     table.uint32("startup_calls", |row| Some(row.started?.calls));
     table.uint32("startup_libraries", |row| Some(row.started?.libraries));
@@ -109,7 +112,8 @@ struct Row<'a> {
     source: Option<&'a str>,
     parent_image: Option<&'a str>,
     kind: Option<Kind>,
-    image: Option<&'a str>,
+    /// The first program that the child started.
+    program: Option<&'a Exec>,
     started: Option<Started>,
     gap: Option<i64>,
     pipe: Option<i64>,
@@ -161,7 +165,7 @@ impl<'a> Row<'a> {
             source: forks.tracker.source_name(birth.source),
             parent_image: parent_image.or_else(comm),
             kind,
-            image: child.and_then(|child| forks.tracked(child)?.execs.first()?.path.as_deref()),
+            program: child.and_then(|child| forks.tracked(child)?.execs.first()),
             started: child.and_then(|child| {
                 let program = child.program.as_ref()?;
                 program.started.or_else(|| program.startup.as_ref()?.finish())

@@ -1,5 +1,10 @@
 //! The arguments of programs, as execve(2) shows them.
 
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{ListBuilder, StringBuilder};
+
 use crate::tables::argument_parts::Parts;
 use crate::text::escape::unescape_into;
 
@@ -38,6 +43,18 @@ pub(crate) fn arguments(list: &str) -> impl Iterator<Item = String> {
         }
         String::from_utf8(argument).ok()
     })
+}
+
+/// A column of the arguments in lists that [`printed`] found.
+pub(crate) fn column<'a>(lists: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    let mut column = ListBuilder::new(StringBuilder::new());
+    for list in lists {
+        for argument in list.into_iter().flat_map(arguments) {
+            column.values().append_value(argument);
+        }
+        column.append(list.is_some());
+    }
+    Arc::new(column.finish())
 }
 
 #[cfg(test)]

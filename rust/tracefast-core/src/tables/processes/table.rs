@@ -94,7 +94,8 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
     table.int32("ppid", |row| row.parent?.0.pid.get());
     table.text("image", |row| row.program?.path.as_deref());
     table.array("images", images(&rows));
-    table.array("argv", arguments(&rows));
+    let started = rows.iter().map(|row| row.program?.argv.as_deref());
+    table.array("argv", argv::column(started));
     table.text("comm", |row| row.comm);
     table.text("kind", |row| kind(tasks, row.root?).map(Kind::text));
     table.timestamp("ts_start", |row| row.ts_start);
@@ -125,18 +126,6 @@ fn images(rows: &[Row<'_>]) -> ArrayRef {
             lists.values().append_option(exec.path.as_deref());
         }
         lists.append(true);
-    }
-    Arc::new(lists.finish())
-}
-
-fn arguments(rows: &[Row<'_>]) -> ArrayRef {
-    let mut lists = ListBuilder::new(StringBuilder::new());
-    for row in rows {
-        let list = row.program.and_then(|program| program.argv.as_deref());
-        for argument in list.into_iter().flat_map(argv::arguments) {
-            lists.values().append_value(argument);
-        }
-        lists.append(list.is_some());
     }
     Arc::new(lists.finish())
 }

@@ -1,14 +1,18 @@
-"""Parse `--from` and `--to`: the time window."""
+"""Windows of time, as people write them."""
 
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
-from tracefast.cli.messages.errors import CommandError
+from tracefast._core import Error
+from tracefast.error_hints import error_with_hint
 from tracefast.quantities import nanoseconds, parse_duration
+
+Time: TypeAlias = str | float | date | timedelta
 
 _S: Final = 1_000_000_000
 _DAY: Final = 86_400
@@ -43,7 +47,7 @@ class Moment:
     Attributes
     ----------
     text
-        As it was written, after its option.
+        As it was written, after its name.
     ns
         Nanoseconds.
     since
@@ -57,28 +61,41 @@ class Moment:
 
 @dataclass(frozen=True)
 class Window:
-    """A half-open interval, or the phase of a program, or what is in both; None for no limit."""
+    """A half-open interval; None for no limit."""
 
     start: Moment | None = None
     end: Moment | None = None
-    phase: str | None = None
 
     @classmethod
-    def parse(cls, start: str | None, end: str | None, phase: str | None = None) -> "Window":
-        """Parse the options.
+    def parse(
+        cls, start: Time | None, end: Time | None, names: tuple[str, str] = ("from_=", "to=")
+    ) -> "Window":
+        """Parse the limits.
+
+        Parameters
+        ----------
+        start, end
+            What :func:`parse_moment` takes.
+        names
+            What is in front of each of them in messages.
 
         Raises
         ------
-        CommandError
+        Error
             One of them is not a valid time, or the end is not after the start.
+
+        Examples
+        --------
+        >>> Window.parse("14:05", None).start
+        Moment(text='from_=14:05', ns=50700000000000, since=<Since.MIDNIGHT: 'midnight'>)
         """
-        window = cls(parse_moment("--from", start), parse_moment("--to", end), phase)
+        window = cls(parse_moment(names[0], start), parse_moment(names[1], end))
         first, last = window.start, window.end
         if first and last and first.since == last.since and last.ns <= first.ns:
             if first.since is Since.MIDNIGHT and last.ns < first.ns:
                 return window  # The end may be on the next day.
-            raise CommandError(
-                f"--to {end}: not after --from {start}",
+            raise not_possible(
+                f"{last.text}: not after {first.text}",
                 "give a later time: both count from the same moment",
             )
         return window
@@ -92,26 +109,38 @@ class Window:
         return [moment for moment in (self.start, self.end) if moment is not None]
 
 
-def parse_moment(option: str, text: str | None) -> Moment | None:
+def not_possible(what: str, hint: str) -> Error:
+    """Make the error for a window that no log has, or not this one.
+
+    Examples
+    --------
+    >>> not_possible("to=5: not after from_=5", "give a later time").kind
+    'window'
+    """
+    return error_with_hint(what, hint, kind="window")
+
+
+def parse_moment(name: str, time: Time | None) -> Moment | None:
     """Parse a moment.
 
     Parameters
     ----------
-    option
-        The option that gives it, for messages.
-    text
+    name
+        What is in front of it in messages.
+    time
         Seconds since the start of the log, alone or with units; ``@`` and seconds on its own
-        clock; a time of day; a date, with a time or without. None gives None.
+        clock; a time of day; a date, with a time or without. Numbers are as their text, a
+        ``timedelta`` counts from the start of the log. None gives None.
 
     Raises
     ------
-    CommandError
-        The text is none of these.
+    Error
+        It is none of these.
 
     Examples
     --------
-    >>> for text in ("12.5", "+1m30s", "1700000000", "@12.000000001", "14:05", "1970-01-02"):
-    ...     print(parse_moment("--from", text))
+    >>> for time in ("12.5", "+1m30s", 1700000000, "@12.000000001", "14:05", "1970-01-02"):
+    ...     print(parse_moment("--from ", time))
     Moment(text='--from 12.5', ns=12500000000, since=<Since.START: 'start'>)
     Moment(text='--from +1m30s', ns=90000000000, since=<Since.START: 'start'>)
     Moment(text='--from 1700000000', ns=1700000000000000000, since=<Since.EPOCH: 'epoch'>)
@@ -119,33 +148,28 @@ def parse_moment(option: str, text: str | None) -> Moment | None:
     Moment(text='--from 14:05', ns=50700000000000, since=<Since.MIDNIGHT: 'midnight'>)
     Moment(text='--from 1970-01-02', ns=86400000000000, since=<Since.EPOCH: 'epoch'>)
     """
-    if text is None:
+    if time is None:
         return None
+    text = _text(time)
     found = _parse(text.strip())
     if found is None or not 0 <= found[0] <= _MOST:
-        raise CommandError(f"{option} {text}: not a valid time", _HINT)
-    return Moment(f"{option} {text}", *found)
+        raise not_possible(f"{name}{text}: not a valid time", _HINT)
+    return Moment(f"{name}{text}", *found)
 
 
-def parse_span(option: str, text: str) -> int:
-    """Parse a span of time; give nanoseconds.
-
-    Raises
-    ------
-    CommandError
-        The text is not a span of time.
+def _text(time: Time) -> str:
+    """Write a time as people do.
 
     Examples
     --------
-    >>> [parse_span("--min", text) for text in ("1ms", "0", "1m30s", "2.5")]
-    [1000000, 0, 90000000000, 2500000000]
+    >>> _text(1e-05), _text(datetime(2026, 1, 31, 14, 5)), _text(timedelta(minutes=2))
+    ('0.00001', '2026-01-31T14:05:00', '+120000000us')
     """
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise CommandError(
-            f"{option} {text}: not a span of time", "write 1ms, 500us, 2s or 1m30s"
-        ) from error
+    if isinstance(time, datetime):
+        return time.isoformat()
+    if isinstance(time, timedelta):
+        return f"+{time // timedelta(microseconds=1)}us"
+    return f"{Decimal(repr(float(time))):f}" if isinstance(time, float) else str(time)
 
 
 def _parse(text: str) -> tuple[int, Since] | None:

@@ -1,8 +1,7 @@
-"""Which events are between `--from` and `--to`, by the clock of each log, or of a phase."""
+"""Which events are in a window of time, by the clock of each log."""
 
-import json
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
@@ -10,12 +9,11 @@ from typing import Final
 
 import polars as pl
 
-import tracefast
 from tracefast import _core
-from tracefast.cli.command_line.time_window import MIN_EPOCH_S, Moment, Since, Window
-from tracefast.cli.messages.errors import CommandError
-from tracefast.inputs.contents import sniff
+from tracefast.inputs.contents import is_pipe
 from tracefast.reading import FormatIn, Machine
+from tracefast.scanning.sources import Inputs, scan_inputs
+from tracefast.scanning.time_window import MIN_EPOCH_S, Moment, Since, Window, not_possible
 
 _S: Final = 1_000_000_000
 _DAY: Final = 86_400 * _S
@@ -36,52 +34,60 @@ class Span:
 def in_window(
     events: pl.LazyFrame,
     window: Window,
-    names: list[str],
+    inputs: Inputs,
+    names: Sequence[str],
     *,
     format_in: FormatIn | None = None,
     machine: Machine | None = None,
+    storage_options: Mapping[str, str] | None = None,
 ) -> pl.Expr:
-    """Say which events start in a time window.
+    """Say which events start in a window of time.
 
     Parameters
     ----------
     events
-        The events of the logs.
+        The events of the inputs.
     window
-        The time window.
+        The window, with at least one limit.
+    inputs
+        What is known of the inputs.
     names
-        The logs or files. They are read once more where their first and last times are needed.
-    format_in, machine
+        The inputs. They are read once more where their first and last times are needed.
+    format_in, machine, storage_options
         As for :func:`tracefast.scan`.
 
     Raises
     ------
-    CommandError
+    Error
         A log has no times, or its clock does not show what the window needs.
 
     Examples
     --------
-    >>> events = tracefast.scan("demo.strace")
-    >>> part = in_window(events, Window.parse("0.0001", "0.0004"), ["demo.strace"])
+    >>> import tracefast as tf
+    >>> names = ["demo.strace"]
+    >>> events, window = tf.scan(names), Window.parse("0.0001", "0.0004")
+    >>> part = in_window(events, window, Inputs.of(names), names)
     >>> events.filter(part).select("name").collect()["name"].to_list()
     ['read', 'read', 'close']
     """
     conditions: list[pl.Expr] = []
-    if window.phase is not None:
-        from tracefast.cli.inputs.events_in_phase import in_phase
-
-        conditions.append(in_phase(events, window.phase))
+    spans: dict[str, Span] = {}
     if any(moment.since in {Since.START, Since.MIDNIGHT} for moment in window.moments):
-        spans = dict(_spans(names, format_in, machine))
-        if not spans:
-            raise CommandError(
-                f"--from and --to: no times in {', '.join(names)}",
-                "leave out both options, or record with strace -ttt",
+        limits = " and ".join(moment.text for moment in window.moments)
+        for pipe in filter(is_pipe, names):
+            raise not_possible(
+                f"{limits}: {pipe} is a pipe, which can be read only once",
+                "give times on its own clock (@1700000000.5), or convert it with tracefast.parse",
             )
-    else:
-        spans = {}
-        if any(moment.since is Since.EPOCH for moment in window.moments):
-            _check_dates(events, window)
+        found = _spans(inputs, names, format_in, machine, storage_options)
+        spans = dict(found)
+        if not spans:
+            raise not_possible(
+                f"{limits}: no times in {', '.join(names)}",
+                "leave it out, or record with strace -ttt",
+            )
+    elif any(moment.since is Since.EPOCH for moment in window.moments):
+        _check_dates(events, window)
     if window.start is not None:
         conditions.append(pl.col("ts") >= _limit(spans, window.start))
     if window.end is not None:
@@ -105,7 +111,7 @@ def _resolve(moment: Moment, span: Span, *, end: bool) -> int:
     if moment.since is Since.START:
         return span.first + moment.ns
     if span.clock in _CLOCKS_WITHOUT_DAY:
-        raise CommandError(
+        raise not_possible(
             f"{moment.text}: the log has no time of day, its clock is {span.clock}",
             "give seconds since its start (12.5), or @ and seconds on its clock",
         )
@@ -118,10 +124,14 @@ def _resolve(moment: Moment, span: Span, *, end: bool) -> int:
 
 
 def _spans(
-    names: list[str], format_in: FormatIn | None, machine: Machine | None
+    inputs: Inputs,
+    names: Sequence[str],
+    format_in: FormatIn | None,
+    machine: Machine | None,
+    storage_options: Mapping[str, str] | None,
 ) -> Iterator[tuple[str, Span]]:
     """Find the first and the last time of each log that has times."""
-    for content, run in groupby(names, sniff):
+    for content, run in groupby(names, inputs.contents.__getitem__):
         files = list(run)
         clocks: dict[str, str] = {}
         if content == "log":
@@ -135,9 +145,10 @@ def _spans(
                 clocks = {log["source"]: log["clock"] for log in report.sources}
             table = found.group_by("source").agg(pl.col("first").min(), pl.col("last").max())
         else:
-            table = _extremes(tracefast.scan(files)).lazy()
+            rows = scan_inputs(inputs, files, storage_options=storage_options)
+            table = _extremes(rows).lazy()
             for file in files:
-                clocks |= _clocks(file)
+                clocks |= _clocks(inputs, file)
         for source, first, last in table.collect().rows():
             if first is not None:
                 yield source, Span(first, last, clocks.get(source))
@@ -154,10 +165,11 @@ def _extremes(events: pl.LazyFrame | None) -> pl.DataFrame:
     )
 
 
-def _clocks(file: str) -> dict[str, str]:
+def _clocks(inputs: Inputs, name: str) -> dict[str, str]:
     """Give the clocks of the logs that a Parquet or Arrow file was made from, if it has them."""
-    report = json.loads(_core.metadata(file).get("tracefast.report", "{}"))
-    return {log["source"]: log["clock"] for log in report.get("sources", [])}
+    named = name in inputs.shared
+    clocks = inputs.files[name].clocks if name in inputs.files else {}
+    return {f"{name}:{log}" if named else log: clock for log, clock in clocks.items()}
 
 
 def _check_dates(events: pl.LazyFrame, window: Window) -> None:
@@ -166,7 +178,7 @@ def _check_dates(events: pl.LazyFrame, window: Window) -> None:
     found = first.collect(engine="streaming")["ts"].cast(pl.Int64)
     if found.len() and found[0] < MIN_EPOCH_S * _S:
         text = next(moment.text for moment in window.moments if moment.since is Since.EPOCH)
-        raise CommandError(
+        raise not_possible(
             f"{text}: the log has no dates, its first time is {found[0] / _S:.6f} s",
             "give seconds since its start (12.5), a time of day (14:05:30) if it has one, or @ "
             "and seconds on its clock",

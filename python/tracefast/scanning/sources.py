@@ -1,10 +1,9 @@
-"""Scan logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
+"""Logs, Parquet and Arrow IPC files as one lazy frame of events."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import get_args
 
 import polars as pl
 from polars.io.external_reader import (
@@ -20,122 +19,13 @@ from tracefast._polars import direct_read, pushdown
 from tracefast._polars.compatible_types import fitted
 from tracefast._polars.event_schema import JOINED_COLUMNS, event_schema, joined_schema
 from tracefast._polars.pushdown import Predicate
-from tracefast._polars.source_threads import hold, patiently, refuse_fork, release
-from tracefast.arguments import check_choice, thread_count
+from tracefast._polars.source_threads import hold, patiently, release
 from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import Content, is_pipe, sniff
 from tracefast.inputs.duplicates import files_sharing_names
-from tracefast.inputs.event_files import EventFile, EventFiles, check_columns, check_same
-from tracefast.inputs.sources import STDIN, Sources, expand, is_url
+from tracefast.inputs.event_files import EventFile, EventFiles, check_columns
+from tracefast.inputs.sources import is_url
 from tracefast.reading import FormatIn, Machine
-
-
-def scan(
-    sources: Sources,
-    *,
-    format_in: FormatIn | None = None,
-    machine: Machine | None = None,
-    assume_complete: bool = False,
-    threads: int | None = None,
-    storage_options: Mapping[str, str] | None = None,
-    progress: _core.Progress | None = None,
-) -> pl.LazyFrame:
-    """Scan logs, Parquet or Arrow IPC files as one table of events.
-
-    Before the frame is collected, only the first bytes of each file and the metadata of Parquet
-    and Arrow files are read. Logs are then parsed as a stream. Columns that the query does not need
-    and rows that a filter drops are not built, and ``head`` stops early. The parser applies these
-    parts of a filter: comparisons of a number or time with a value (``>``, ``is_between``,
-    ``is_in`` …) and of words and paths with a text (``==``, ``is_in``, ``str.starts_with``,
-    ``str.ends_with``, ``str.contains(…, literal=True)``), ``is_null``, and combinations of these
-    with ``&``, ``|`` and ``~``. polars applies the rest. ``explain`` shows both as ``SELECTION``.
-
-    polars reads Parquet and Arrow files lazily, and skips row groups by their statistics. They may
-    also hold a part of the events, written by polars or another library. Columns are converted to
-    the types of a log: words may be strings or dictionaries, times may have any unit, integers any
-    width. Columns of other data, such as floating-point numbers instead of integers, are refused.
-
-    Parameters
-    ----------
-    sources
-        Path of a file or of a directory, a pattern, a URL, or any mixture of them. Logs of
-        ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. A directory stands for
-        the files below it, sorted, without empty files and names that start with ``.`` or ``_``; it
-        must not hold both logs and Parquet or Arrow files. A file that is named twice is read once.
-        If Parquet or Arrow files were made from different logs of the same name, `source` is the
-        name of the file followed by that of the log. URLs (``s3://``, ``gs://``, ``az://``,
-        ``https://``, ``file://``) must be of Parquet files, and may contain a pattern.
-    format_in
-        Format of the logs; detected from the text by default.
-    machine, assume_complete
-        As for :func:`tracefast.parse`.
-    threads
-        Number of worker threads for logs; all cores by default.
-    storage_options
-        Options for URLs, as for :func:`polars.scan_parquet`.
-    progress
-        Counters for the logs, to poll from another thread or to read afterwards: ``bytes_read``,
-        ``blocks`` of text parsed, ``rows`` found so far, and how much of them was built,
-        ``rows_built`` and ``columns_built``.
-
-    Returns
-    -------
-    polars.LazyFrame
-        The events in the order of the sources, with the columns of :func:`tracefast.schema`. `name`
-        and `source` are ``String``, the other dictionaries are ``Categorical``.
-
-    Raises
-    ------
-    OSError
-        A file is missing or cannot be read.
-    Error
-        A Parquet or Arrow IPC file is incomplete, holds something other than events, events of
-        another version of the schema, or those of a log that is also given; a URL cannot be read;
-        a directory holds both logs and Parquet or Arrow files. ``hint`` says what to do. (An input
-        that is not a log is only detected when the frame is collected. So is damage inside a
-        Parquet or Arrow file, which raises an error of polars or ``OSError``.)
-    ValueError
-        A source is standard input: a lazy query may read its sources more than once. Or there is no
-        such `format_in` or `machine`, or `threads` is less than 1.
-    TypeError
-        An argument has the wrong type, such as an open file instead of a path.
-    RuntimeError
-        This process was forked from one that had run such a query, and polars would hang.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import tracefast as tf
-    >>> counters = tf.Progress()
-    >>> events = tf.scan("demo.strace", progress=counters)
-    >>> events.filter(pl.col("name") == "read").select("name", "bytes").collect().rows()
-    [('read', 4096), ('read', 0)]
-    >>> counters.rows, counters.rows_built, counters.columns_built
-    (8, 2, 2)
-    """
-    # Errors should be raised by this call, not when the frame is collected.
-    refuse_fork()
-    check_choice("format_in", format_in, get_args(FormatIn))
-    check_choice("machine", machine, get_args(Machine))
-    threads = thread_count(threads)
-    names = expand(sources, lazily=True)
-    if STDIN in names:
-        raise ValueError(
-            "standard input cannot be scanned, because a query may read it more than once; "
-            "use tracefast.parse('-', FILE) or tracefast.read('-')"
-        )
-    inputs = Inputs.of(names)
-    check_same(inputs.files.values())
-    return scan_inputs(
-        inputs,
-        names,
-        format_in=format_in,
-        machine=machine,
-        assume_complete=assume_complete,
-        threads=threads,
-        storage_options=storage_options,
-        progress=progress,
-    )
 
 
 @dataclass(frozen=True)
@@ -186,10 +76,10 @@ def scan_inputs(
     inputs: Inputs,
     names: Iterable[str],
     *,
-    format_in: FormatIn | None,
-    machine: Machine | None,
-    assume_complete: bool,
-    threads: int | None,
+    format_in: FormatIn | None = None,
+    machine: Machine | None = None,
+    assume_complete: bool = False,
+    threads: int | None = None,
     storage_options: Mapping[str, str] | None = None,
     progress: _core.Progress | None = None,
 ) -> pl.LazyFrame:
@@ -202,7 +92,7 @@ def scan_inputs(
     names
         The names of those to scan, in order.
     format_in, machine, assume_complete, threads, storage_options, progress
-        As for `scan`.
+        As for :func:`tracefast.scan`.
     """
     frames: list[pl.LazyFrame] = []
     openers: list[direct_read.Opener] = []
@@ -317,6 +207,26 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
     return _concat(frames)
 
 
+def one_line(text: str, markup: str = "") -> str:
+    r"""Write text so that no character of it is invisible, starts a line or turns the text around.
+
+    Parameters
+    ----------
+    text
+        Such as the name of a file, which may hold anything.
+    markup
+        More characters to write by their numbers.
+
+    Examples
+    --------
+    >>> one_line("a\nb\u202e<i>", "<>")
+    'a\\u{a}b\\u{202e}\\u{3c}i\\u{3e}'
+    """
+    return "".join(
+        one if one.isprintable() and one not in markup else f"\\u{{{ord(one):x}}}" for one in text
+    )
+
+
 @dataclass(frozen=True)
 class _LogBuilder(FileReaderBuilder):
     """Opens streams over logs for polars."""
@@ -375,8 +285,8 @@ class _LogBuilder(FileReaderBuilder):
         return _LogReader(self)
 
     def explain_properties(self) -> dict[str, str]:
-        """Name the logs in ``LazyFrame.explain``."""
-        return {"logs": ", ".join(self.names)}
+        """Name the logs in ``LazyFrame.explain``, which polars shows in notebooks as HTML."""
+        return {"logs": one_line(", ".join(self.names), "<>&")}
 
 
 class _LogReader(FileReader):
