@@ -29,6 +29,7 @@ POOLS = {
     "kept_fork": ("fork", [[2]]),
     "alone_fork": ("fork", [[3]]),
     "train_fork": ("fork", [[2]]),
+    "mapped_fork": ("fork", [[3]]),
     "xargs": ("exec", [[6]]),
     "make": ("exec", [[3]]),
     "joblib_loky": ("spawn", [[2]]),
@@ -160,7 +161,33 @@ def test_what_all_read_of_one_file_is_shared(name):
     shared = [20_000 if jobs else 0 for jobs in table["jobs"]]
     assert sum(shared) >= 60_000
     assert table["read_shared_bytes"].to_list() == shared
-    assert tf.pools(alone).collect()["read_shared_bytes"].to_list() == [sum(shared) - 20_000]
+    again = sum(shared) - 20_000
+    assert tf.pools(alone).collect()["read_shared_bytes"].to_list() == [again]
+    reads = tf.shared_reads(alone).drop("source", "pool", "file").collect()
+    path = "/srv/workers/index.json"
+    readers = sum(bytes_ > 0 for bytes_ in shared)
+    assert reads.rows() == [(path, table.height, readers, sum(shared), again)]
+    folders = tf.shared_reads(alone, by="folder").drop("source", "pool").collect()
+    assert folders.rows() == [("/srv/workers", 1, table.height, readers, sum(shared), again)]
+
+
+def test_shared_reads_add_up_to_those_of_the_pool():
+    log = events("pool_spawn")
+    reads = tf.shared_reads(log).collect()
+    pool = tf.pools(log).collect().row(0, named=True)
+    assert reads["read_shared_bytes"].sum() == pool["read_shared_bytes"]
+    assert reads["read_shared_bytes"].is_sorted(descending=True)
+    assert reads["readers"].min() >= 2
+    files = tf.files(log).select("source", "file", of_all="read_shared_bytes")
+    # The maker reads some of them as well.
+    both = reads.lazy().join(files, on=["source", "file"]).collect()
+    assert both.height == reads.height
+    assert both.filter(pl.col("read_shared_bytes") > pl.col("of_all")).is_empty()
+    folders = tf.shared_reads(log, by="folder").collect()
+    assert folders["files"].sum() == reads.height
+    assert folders["read_shared_bytes"].sum() == pool["read_shared_bytes"]
+    with pytest.raises(ValueError, match="by must be"):
+        tf.shared_reads(log, by="process")
 
 
 def test_no_method_saves_what_fork_costs():
