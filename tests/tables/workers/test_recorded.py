@@ -128,6 +128,36 @@ def test_what_comes_once_and_what_with_each_epoch():
     assert other["anon_once_bytes"].is_between(16 << 20, 17 << 20).all()
 
 
+def test_what_comes_with_each_epoch_by_marks_in_the_log_of_ftrace(tmp_path):
+    megabyte = 1 << 20
+    sizes = dict.fromkeys((101, 102), 8 * megabyte)
+    lines = []
+
+    def add(pid, text):
+        lines.append(f"python3-{pid} ( {pid}) [000] ..... 100.{len(lines):06}: {text}")
+
+    def grow(pid, by):
+        sizes[pid] += by
+        add(pid, f"rss_stat: mm_id={pid} curr=1 type=MM_ANONPAGES size={sizes[pid]}B")
+
+    for pid in sizes:
+        add(100, f"task_newtask: pid={pid} comm=python3 clone_flags=1200000 oom_score_adj=0")
+        grow(pid, 0)
+    for epoch in range(3):
+        add(100, f"tracing_mark_write: /tracefast/phase/epoch {epoch}")
+        for pid in sizes:
+            add(pid, "sys_read(fd: 3, buf: 7f00, count: 4)")
+            add(pid, "sys_read -> 0x4")
+            grow(pid, megabyte if epoch else 5 * megabyte)
+    (tmp_path / "log").write_text("# tracer: nop\n#\n" + "\n".join(lines) + "\n")
+    table = tf.workers(tf.scan(tmp_path / "log")).collect()
+    assert table["pid"].to_list() == [101, 102]
+    assert set(table["memory_from"]) == {"rss_stat"}
+    assert set(table["anon_growth_bytes"]) == {7 * megabyte}
+    assert set(table["anon_per_phase_bytes"]) == {megabyte}
+    assert set(table["anon_once_bytes"]) == {4 * megabyte}
+
+
 def test_few_jobs_do_not_show_what_each_adds():
     table = tf.workers(events("pool_fork")).collect()
     assert table["jobs"].max() < 9

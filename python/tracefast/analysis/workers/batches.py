@@ -69,10 +69,13 @@ def batches(events: Events) -> pl.LazyFrame:
         `batch` : UInt32
             Number of the message, from 0 in each round, in order of time.
         `ts` : Datetime
-            When the maker had all of it.
+            When the maker had taken it over.
         `wait_ns` : Int64
             How long the maker waited for it: from the poll or read in which it asked, until it had
-            it and the descriptors that came with it.
+            taken it over.
+        `take_over_ns` : Int64
+            The part of `wait_ns` after the message itself had come: receiving and mapping the
+            memory that came with it, and giving back that of an earlier one.
         `bytes` : Int64, in bytes
             Its length.
         `worker_pid` : Int32

@@ -42,6 +42,21 @@ def shared_reads(events: Events, *, by: By | None = None) -> pl.LazyFrame:
 
         `source` : String
             The log.
+        `pool` : UInt32
+            Number of the pool, as in `tracefast.workers`.
+        `file` : UInt64
+            Identity of the file, as in `tracefast.files`.
+        `path` : String
+            Its name; null where the log does not show it.
+        `workers` : UInt32
+            Workers of the pool, in all rounds.
+        `readers` : UInt32
+            Those of them that read the file.
+        `read_bytes` : Int64
+            The sum of the distinct bytes that each worker read.
+        `read_shared_bytes` : Int64
+            `read_bytes` minus the distinct bytes that all of them read together: what one that
+            reads for all would save.
 
     Raises
     ------
