@@ -344,6 +344,10 @@ impl Messages {
         at: &Call<'_>,
     ) {
         let Some(taker) = self.takers.get_mut(&at.task) else { return };
+        // What is unmapped later is no longer memory of a message.
+        if !taker.is_taking_over() && at.meaning.act != Act::Unmap {
+            return;
+        }
         let times = (at.ts, at.end());
         let path = || tasks.path.get(at.row);
         let description = own.ofd[0].get(at.row);

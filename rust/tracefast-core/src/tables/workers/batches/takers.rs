@@ -191,6 +191,11 @@ impl Taker {
         message != self.messages && self.takes_over(message, times)
     }
 
+    /// Whether its next call may be part of taking over its last message.
+    pub(crate) fn is_taking_over(&self) -> bool {
+        self.taking_over.until.is_some() && self.taking_over.goes_on
+    }
+
     pub(crate) fn has_maps(&self) -> bool {
         !self.memory.addresses.is_empty()
     }
