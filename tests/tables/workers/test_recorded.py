@@ -65,6 +65,12 @@ def test_method_pools_and_rounds(name):
         assert set(table["parent_pid"]) <= {maker}
 
 
+@pytest.mark.parametrize("name", ["calls", "calls-raw"])
+def test_programs_without_names_are_not_the_same(name):
+    # Events of calls alone, as ftrace writes them, have no path: three programs, one at a time.
+    assert tf.workers(tf.scan(DATA / "calls" / f"{name}.ftrace")).collect().is_empty()
+
+
 @pytest.mark.parametrize("name", [name for name in LOGS if name.endswith(("fork", "spawn", "er"))])
 def test_what_the_program_knows(name):
     made, ready, jobs = known(name)
