@@ -23,7 +23,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 FUNCTIONS: dict[str, Callable[..., pl.LazyFrame]] = {
     name: getattr(tf, "events" if name == "event_counts" else name)
     for name in TABLES
-    if name not in {"darshan", "blocks_by_file"} and not name.endswith("_by_time")
+    if name not in {"darshan", "blocks_by_file", "shared_reads_by_folder"}
+    and not name.endswith("_by_time")
 }
 _MARKED = re.compile(r"(<!-- columns of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # The columns of a docstring: names and type in one line, the meaning indented below.
@@ -37,6 +38,8 @@ def table_of(name: str, events: pl.LazyFrame, **options: object) -> pl.LazyFrame
         return tf.files(events, darshan=True)
     if name == "blocks_by_file":
         return tf.blocks(events, by="file")
+    if name == "shared_reads_by_folder":
+        return tf.shared_reads(events, by="folder")
     if name.endswith("_by_time"):
         by_time: pl.LazyFrame = getattr(tf, name.removesuffix("_by_time"))(events, every="1s")
         return by_time

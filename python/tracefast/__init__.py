@@ -17,9 +17,9 @@ A log is parsed once, without loss, into one fixed schema; everything else is a 
     What is worth a change, in the program or in how it was recorded: finding, evidence, advice.
 `waits`, `stuck`, `wait_graph`
     Who waited for whom, and how long; who can never go on, and what proves it.
-`workers`, `pools`, `batches`
-    Which processes work for others, what starting them cost, what all of them read; what each of
-    their results was waited for.
+`workers`, `pools`, `batches`, `shared_reads`
+    Which processes work for others, what starting them cost; what each of their results was waited
+    for; what several of them read, each for itself.
 `flow`, `roles`, `phases`
     Which data went where; what each file was for; the parts of the run that the program named.
 `diff`, `check`
@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.waits.table import stuck, waits
     from tracefast.analysis.workers.batches import batches
     from tracefast.analysis.workers.pools import pools
+    from tracefast.analysis.workers.shared_reads import shared_reads
     from tracefast.analysis.workers.table import workers
     from tracefast.batch.parse_many import parse_many
     from tracefast.exporting import Exported, export
@@ -145,6 +146,7 @@ __all__ = [
     "roles",
     "scan",
     "schema",
+    "shared_reads",
     "stuck",
     "syscalls",
     "wait_graph",
@@ -188,6 +190,7 @@ _LAZY = {
     "parse_many": "tracefast.batch.parse_many",
     "phases": "tracefast.analysis.flow.phases",
     "pools": "tracefast.analysis.workers.pools",
+    "shared_reads": "tracefast.analysis.workers.shared_reads",
     "processes": "tracefast.analysis.processes",
     "read": "tracefast.reading",
     "record": "tracefast.recording.run",

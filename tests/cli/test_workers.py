@@ -45,7 +45,9 @@ def test_nobody_is_told_to_do_what_is_done(workers, method):
     assert ("set_forkserver_preload" in text) == (method != "fork")
 
 
-@pytest.mark.parametrize("table", [[], ["--pools"], ["--batches"], ["--memory"]])
+@pytest.mark.parametrize(
+    "table", [[], ["--pools"], ["--batches"], ["--shared-reads"], ["--memory"]]
+)
 @pytest.mark.parametrize("width", [80, 160])
 def test_tables_keep_to_the_width(terminal, table, width):
     lines = terminal("workers", FORK, *table, "--top", 5, columns=width).splitlines()
@@ -54,7 +56,8 @@ def test_tables_keep_to_the_width(terminal, table, width):
 
 
 @pytest.mark.parametrize(
-    ("table", "rows"), [("", 6), ("--pools", 1), ("--batches", 18), ("--memory", None)]
+    ("table", "rows"),
+    [("", 6), ("--pools", 1), ("--batches", 18), ("--shared-reads", 5), ("--memory", None)],
 )
 def test_data_formats_give_all_columns(workers, table, rows):
     words = (FORK, *([table] if table else []))
@@ -62,7 +65,7 @@ def test_data_formats_give_all_columns(workers, table, rows):
     records = list(csv.DictReader(io.StringIO(workers(*words, "--format", "csv"))))
     assert len(objects) == len(records) == (rows or len(records)) > 0
     assert list(objects[0]) == list(records[0])
-    assert not {"module_ns", "folders", "batch_ts", "anon_ready_bytes"} & set(objects[0])
+    assert not {"module_ns", "shared_paths", "batch_ts", "anon_ready_bytes"} & set(objects[0])
 
 
 def test_rows_can_be_chosen(workers):
@@ -85,7 +88,8 @@ def test_of_several_logs_each_pool_names_its_log(workers):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--pools", "--batches"], "--pools, --batches and --memory are three tables"),
+        (["--pools", "--batches"], "--pools and --batches are different tables"),
+        (["--by", "folder"], "add --shared-reads"),
         (["--where", "jobbs > 1"], "jobbs"),
         (["--sort", "jobbs"], "jobbs"),
         (["--pools", "--sort", "jobs"], "jobs"),

@@ -13,6 +13,7 @@ from tracefast._polars.event_schema import event_schema
 from tracefast.analysis.waits import table as waits_table
 from tracefast.analysis.workers import batches as workers_batches
 from tracefast.analysis.workers import pools as workers_pools
+from tracefast.analysis.workers import shared_reads as workers_shared_reads
 from tracefast.analysis.workers import table as workers_table
 from tracefast.columns import files, waits
 from tracefast.columns.events import JOINED
@@ -47,6 +48,8 @@ DECLARED = {
     "workers": [workers_table.SCHEMA],
     "pools": [workers_pools.SCHEMA],
     "batches": [workers_batches.SCHEMA],
+    "shared_reads": [workers_shared_reads.SCHEMA],
+    "shared_reads_by_folder": [workers_shared_reads.BY_FOLDER],
 }
 
 

@@ -46,6 +46,7 @@ TABLES = {
     "phases": tf.phases,
     "workers": tf.workers,
     "pools": tf.pools,
+    "shared_reads": tf.shared_reads,
     "diff": lambda events: tf.diff(events, events),
     "check": lambda events: tf.check([{"name": "a", "table": "files", "max_rows": 0}], events),
 }

@@ -22,7 +22,7 @@ from tracefast.columns.compare import check, diff
 from tracefast.columns.flow import edges, phases, roles
 from tracefast.columns.forks import fork_advice, fork_summary, forks
 from tracefast.columns.over_time import windows
-from tracefast.columns.workers import batches, pools, workers
+from tracefast.columns.workers import batches, pools, shared_reads, workers
 
 Groups = tuple[ColumnGroup, ...]
 
@@ -56,6 +56,8 @@ TABLES: Final[dict[str, Groups]] = {
     "workers": workers.COLUMNS,
     "pools": pools.COLUMNS,
     "batches": batches.COLUMNS,
+    "shared_reads": shared_reads.COLUMNS,
+    "shared_reads_by_folder": shared_reads.BY_FOLDER,
     "event_counts": event_counts.COLUMNS,
     "hooks": hooks.COLUMNS,
     "diff": diff.COLUMNS,

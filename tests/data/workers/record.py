@@ -21,8 +21,18 @@ PROGRAMS = [
     *(("executor", method) for method in ("fork", "spawn", "forkserver")),
     *(
         (program, "fork")
-        for program in ("resized", "killed", "manager", "nested", "alone", "train", "kept")
+        for program in (
+            "resized",
+            "killed",
+            "manager",
+            "nested",
+            "alone",
+            "train",
+            "mapped",
+            "kept",
+        )
     ),
+    *((program, "fork") for program in ("train", "mapped", "kept")),
     ("processes", "spawn"),
     ("manager", "spawn"),
     *((program, "forkserver") for program in ("preload", "preload_all", "eager")),

@@ -5,11 +5,13 @@
 What it prints: `made`, for each process that multiprocessing started, its id and the time before;
 `ready`, for each worker, its id and the time just before it waited for its first job; `jobs`, by
 worker, how many it got; `exits`, for each process, its exit code, of a signal the negative number;
-`waits`, how many seconds a trainer waited for each result.
+`waits`, how many seconds a trainer waited for each result; `steps`, when it asked for each image,
+and when it went on with it.
 """
 
 import concurrent.futures
 import json
+import mmap
 import multiprocessing as mp
 import os
 import signal
@@ -17,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from multiprocessing import forkserver, util
+from multiprocessing import forkserver, reduction, util
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -31,7 +33,8 @@ IMPORTED = [
 MADE: list[tuple[int, float]] = []
 PROCESSES: list[BaseProcess] = []
 WAITS: list[float] = []
-KEPT: list[bytearray] = []
+STEPS: list[tuple[float, float]] = []
+KEPT: list[object] = []
 
 
 def ready() -> None:
@@ -63,6 +66,34 @@ def load(number: int) -> int:
         file.read()
     sum(range(100_000))
     return os.getpid()
+
+
+class Image:
+    """Memory whose descriptor goes to another process, as torch sends tensors."""
+
+    def __init__(self, memory: int, number: int, maker: int) -> None:
+        self.pixels = mmap.mmap(memory, 0)
+        self.memory, self.number, self.maker = memory, number, maker
+
+    def __reduce__(self):
+        return received, (reduction.DupFd(self.memory), self.number, self.maker)
+
+
+def received(memory, number: int, maker: int) -> Image:
+    """Map what came from another process."""
+    descriptor = memory.detach()
+    image = Image(descriptor, number, maker)
+    os.close(descriptor)
+    return image
+
+
+def share(number: int) -> Image:
+    """Load an image into memory that another process can map; one takes long."""
+    memory = os.memfd_create("image")
+    os.truncate(memory, 1 << 20)
+    time.sleep(0.1 if number == 7 else 0.002)
+    KEPT.append(image := Image(memory, number, os.getpid()))
+    return image
 
 
 def keep(_number: int) -> int:
@@ -165,6 +196,51 @@ def train(context) -> list[int]:
     return done
 
 
+def work_between(number: int) -> None:
+    """Work as a training does: with memory of its own, with a pause, with a file, without calls."""
+    match number % 4:
+        case 0:
+            bytearray(64 << 20)
+        case 1:
+            time.sleep(0.003)
+        case 2:
+            Path("out").write_bytes(bytes(100_000))
+        case 3:
+            sum(range(500_000))
+
+
+def mapped(context) -> list[int]:
+    """Train on images in shared memory, in their order; note when each was asked for, and there."""
+    queues = [context.Queue() for _ in range(3)]
+    results = context.Queue()
+    every = [context.Process(target=loop, args=(queue, results, share)) for queue in queues]
+    for one in every:
+        one.start()
+    images = range(24)
+    for number in images[:6]:
+        queues[number % 3].put(number)
+    early: dict[int, Image] = {}
+    done = []
+    image = None
+    for number in images:
+        start = time.time()
+        while number not in early:
+            new = results.get()
+            early[new.number] = new
+        image = early.pop(number)
+        new = None
+        STEPS.append((start, time.time()))
+        done.append(image.maker)
+        if number + 6 in images:
+            queues[number % 3].put(number + 6)
+        work_between(number)
+    for queue in queues:
+        queue.put(None)
+    for one in every:
+        one.join()
+    return done
+
+
 def kept(context) -> list[int]:
     """Feed two processes for three epochs, which a mark begins, with six jobs each."""
     queues = [context.Queue() for _ in range(2)]
@@ -238,6 +314,8 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912, PLR0915 - o
             done = processes(context)
         case "train":
             done = train(context)
+        case "mapped":
+            done = mapped(context)
         case "kept":
             done = kept(context)
         case "killed":
@@ -268,7 +346,8 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912, PLR0915 - o
     times = [(int(path.suffix[1:]), float(path.read_text())) for path in Path().glob("ready.*")]
     exits = [(one.pid, one.exitcode) for one in PROCESSES]
     jobs = list(Counter(done).items())
-    known = {"made": MADE, "ready": times, "jobs": jobs, "exits": exits, "waits": WAITS}
+    known = {"made": MADE, "ready": times, "jobs": jobs, "exits": exits}
+    known |= {"waits": WAITS, "steps": STEPS}
     print(json.dumps(known))
 
 

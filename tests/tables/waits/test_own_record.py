@@ -106,10 +106,9 @@ json.dump({"pid": os.getpid(), "waits": record}, open(sys.argv[1], "w"))
 """
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
-@pytest.mark.parametrize("seed", [None, 1, 2, 3])
-def test_waits_are_those_that_the_program_wrote_down(tmp_path, seed):
-    program, log, own = (tmp_path / name for name in ("p.py", "log", "own.json"))
+def recorded(folder, seed):
+    """Run a program under strace: its waits, and what it wrote down."""
+    program, log, own = (folder / name for name in ("p.py", "log", "own.json"))
     program.write_text(PROGRAM if seed is None else RANDOM)
     command = ["strace", "-f", "-ttt", "-T", "-o", log, sys.executable, "-I", program, own]
     run = subprocess.run([*command, str(seed)], capture_output=True, text=True, check=False)
@@ -118,9 +117,25 @@ def test_waits_are_those_that_the_program_wrote_down(tmp_path, seed):
         pytest.skip("strace may not trace here")
     written = json.loads(own.read_text())
     waits = tf.waits(tf.scan(log)).filter(pl.col("tid") == written["pid"]).collect()
-    for wait in (wait for wait in written["waits"] if wait["ns"] > 5_000_000):
-        like = waits.filter(pl.col("on") == wait["on"], pl.col("waker_pid") == wait["waker"])
-        # strace adds its own time, on both sides.
-        near = (like["dur_ns"] - wait["ns"]).abs() < wait["ns"] * 0.1 + 2_000_000
-        assert near.any(), (wait, waits.select("on", "dur_ns", "waker_pid", "object").rows())
-        assert like.filter(near)["waker_known"].to_list() == ["exact"]
+    return waits, [wait for wait in written["waits"] if wait["ns"] > 5_000_000]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_waits_are_those_that_the_program_wrote_down(tmp_path, seed):
+    for attempt in range(4):
+        (folder := tmp_path / str(attempt)).mkdir()
+        waits, written = recorded(folder, seed)
+        missing = []
+        for wait in written:
+            like = waits.filter(pl.col("on") == wait["on"], pl.col("waker_pid") == wait["waker"])
+            assert not like.is_empty(), (wait, waits.select("on", "waker_pid", "object").rows())
+            # strace adds its own time, on both sides.
+            near = (like["dur_ns"] - wait["ns"]).abs() < wait["ns"] * 0.1 + 2_000_000
+            assert set(like.filter(near)["waker_known"]) <= {"exact"}
+            if not near.any():
+                missing.append((wait, like["dur_ns"].to_list()))
+        # On a busy machine time passes between a call and the clock.
+        if not missing:
+            return
+    pytest.fail(f"no such waits: {missing}")

@@ -69,9 +69,9 @@ def test_each_job_has_a_result(name):
     assert table["worker_busy_ns"].null_count() == 0
     # Each job reads two files, and sleeps for 10 ms but for those of the trainer. Where the maker's
     # write returned later than the read of it, the first calls of a job are not seen as its.
-    if name != "kept_fork":
+    if name not in ("mapped_fork", "kept_fork"):
         assert set(table["worker_files"]) <= {2, 3}
-    if name not in ("train_fork", "kept_fork"):
+    if name not in ("train_fork", "mapped_fork", "kept_fork"):
         assert table["worker_busy_ns"].min() > 10_000_000
         assert table["worker_wait_ns"].min() > 5_000_000
     workers = tf.workers(events).select("pool", "round", worker_pid="pid").collect()
@@ -114,6 +114,25 @@ def test_waits_are_those_that_the_maker_wrote_down(tmp_path):
     assert table["slowest_path"].str.ends_with("data").all()
     # The worker of the longest job slept for most of its time.
     assert table.sort("wait_ns")["cause"][-1] == "waiting"
+
+
+def test_memory_is_taken_over_within_the_wait():
+    table = tf.batches(tf.scan(DATA / "workers" / "mapped_fork.strace.zst")).collect()
+    assert table.height == 24
+    ends = table["ts"].dt.timestamp("ns") / 1e9
+    spans = list(zip(ends - table["wait_ns"] / 1e9, ends, strict=True))
+    # The trainer takes images in their order: in one step it may receive several, or none. It waits
+    # only while it says so, whatever it does in between. The first step starts the workers.
+    outside = sum(end - start for start, end in spans)
+    for first, (start, end) in enumerate(known("mapped_fork")["steps"]):
+        waited = [min(b, end) - max(a, start) for a, b in spans if a < end and start < b]
+        outside -= sum(waited)
+        if waited and first:
+            own = (end - start) * 1e9
+            assert are_near([sum(waited) * 1e9], [own])
+    assert outside < 0.002
+    assert table.select((pl.col("take_over_ns") > 0).all()).item()
+    assert table.select((pl.col("take_over_ns") <= pl.col("wait_ns")).all()).item()
 
 
 def test_a_trainer_that_waits_for_a_large_file():

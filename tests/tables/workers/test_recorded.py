@@ -29,6 +29,7 @@ POOLS = {
     "kept_fork": ("fork", [[2]]),
     "alone_fork": ("fork", [[3]]),
     "train_fork": ("fork", [[2]]),
+    "mapped_fork": ("fork", [[3]]),
     "xargs": ("exec", [[6]]),
     "make": ("exec", [[3]]),
     "joblib_loky": ("spawn", [[2]]),
@@ -62,6 +63,12 @@ def test_method_pools_and_rounds(name):
     maker = tf.processes(events(name)).collect()["pid"][0]
     if name != "nested_fork":
         assert set(table["parent_pid"]) <= {maker}
+
+
+@pytest.mark.parametrize("name", ["calls", "calls-raw"])
+def test_programs_without_names_are_not_the_same(name):
+    # Events of calls alone, as ftrace writes them, have no path: three programs, one at a time.
+    assert tf.workers(tf.scan(DATA / "calls" / f"{name}.ftrace")).collect().is_empty()
 
 
 @pytest.mark.parametrize("name", [name for name in LOGS if name.endswith(("fork", "spawn", "er"))])
@@ -127,6 +134,36 @@ def test_what_comes_once_and_what_with_each_epoch():
     assert other["anon_once_bytes"].is_between(16 << 20, 17 << 20).all()
 
 
+def test_what_comes_with_each_epoch_by_marks_in_the_log_of_ftrace(tmp_path):
+    megabyte = 1 << 20
+    sizes = dict.fromkeys((101, 102), 8 * megabyte)
+    lines = []
+
+    def add(pid, text):
+        lines.append(f"python3-{pid} ( {pid}) [000] ..... 100.{len(lines):06}: {text}")
+
+    def grow(pid, by):
+        sizes[pid] += by
+        add(pid, f"rss_stat: mm_id={pid} curr=1 type=MM_ANONPAGES size={sizes[pid]}B")
+
+    for pid in sizes:
+        add(100, f"task_newtask: pid={pid} comm=python3 clone_flags=1200000 oom_score_adj=0")
+        grow(pid, 0)
+    for epoch in range(3):
+        add(100, f"tracing_mark_write: /tracefast/phase/epoch {epoch}")
+        for pid in sizes:
+            add(pid, "sys_read(fd: 3, buf: 7f00, count: 4)")
+            add(pid, "sys_read -> 0x4")
+            grow(pid, megabyte if epoch else 5 * megabyte)
+    (tmp_path / "log").write_text("# tracer: nop\n#\n" + "\n".join(lines) + "\n")
+    table = tf.workers(tf.scan(tmp_path / "log")).collect()
+    assert table["pid"].to_list() == [101, 102]
+    assert set(table["memory_from"]) == {"rss_stat"}
+    assert set(table["anon_growth_bytes"]) == {7 * megabyte}
+    assert set(table["anon_per_phase_bytes"]) == {megabyte}
+    assert set(table["anon_once_bytes"]) == {4 * megabyte}
+
+
 def test_few_jobs_do_not_show_what_each_adds():
     table = tf.workers(events("pool_fork")).collect()
     assert table["jobs"].max() < 9
@@ -160,7 +197,33 @@ def test_what_all_read_of_one_file_is_shared(name):
     shared = [20_000 if jobs else 0 for jobs in table["jobs"]]
     assert sum(shared) >= 60_000
     assert table["read_shared_bytes"].to_list() == shared
-    assert tf.pools(alone).collect()["read_shared_bytes"].to_list() == [sum(shared) - 20_000]
+    again = sum(shared) - 20_000
+    assert tf.pools(alone).collect()["read_shared_bytes"].to_list() == [again]
+    reads = tf.shared_reads(alone).drop("source", "pool", "file").collect()
+    path = "/srv/workers/index.json"
+    readers = sum(bytes_ > 0 for bytes_ in shared)
+    assert reads.rows() == [(path, table.height, readers, sum(shared), again)]
+    folders = tf.shared_reads(alone, by="folder").drop("source", "pool").collect()
+    assert folders.rows() == [("/srv/workers", 1, table.height, readers, sum(shared), again)]
+
+
+def test_shared_reads_add_up_to_those_of_the_pool():
+    log = events("pool_spawn")
+    reads = tf.shared_reads(log).collect()
+    pool = tf.pools(log).collect().row(0, named=True)
+    assert reads["read_shared_bytes"].sum() == pool["read_shared_bytes"]
+    assert reads["read_shared_bytes"].is_sorted(descending=True)
+    assert reads["readers"].min() >= 2
+    files = tf.files(log).select("source", "file", of_all="read_shared_bytes")
+    # The maker reads some of them as well.
+    both = reads.lazy().join(files, on=["source", "file"]).collect()
+    assert both.height == reads.height
+    assert both.filter(pl.col("read_shared_bytes") > pl.col("of_all")).is_empty()
+    folders = tf.shared_reads(log, by="folder").collect()
+    assert folders["files"].sum() == reads.height
+    assert folders["read_shared_bytes"].sum() == pool["read_shared_bytes"]
+    with pytest.raises(ValueError, match="by must be"):
+        tf.shared_reads(log, by="process")
 
 
 def test_no_method_saves_what_fork_costs():

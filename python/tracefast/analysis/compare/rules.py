@@ -28,7 +28,8 @@ _KEYS: Final = (
 )
 # They need more than events, or are made of rules.
 _BY_TIME: Final = ("files_by_time", "syscalls_by_time", "blocks_by_time")
-_NOT_CHECKED: Final = ("accesses", "blocks_by_file", *_BY_TIME, "darshan", "diff", "check")
+_GROUPED: Final = ("blocks_by_file", "shared_reads_by_folder", *_BY_TIME, "darshan")
+_NOT_CHECKED: Final = ("accesses", *_GROUPED, "diff", "check")
 _FUNCTIONS: Final = {"event_counts": "events"}
 CHECKED: Final = tuple(name for name in TABLES if name not in _NOT_CHECKED)
 

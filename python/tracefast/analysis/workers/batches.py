@@ -12,6 +12,7 @@ from tracefast.analysis.workers.table import workers_in_detail
 LISTS: Final[dict[str, pl.DataType]] = {
     "batch_ts": pl.Datetime("ns"),
     "batch_wait_ns": pl.Int64(),
+    "batch_take_over_ns": pl.Int64(),
     "batch_bytes": pl.Int64(),
     "batch_busy_ns": pl.Int64(),
     "batch_read_ns": pl.Int64(),
@@ -24,12 +25,13 @@ LISTS: Final[dict[str, pl.DataType]] = {
     "batch_line": pl.UInt64(),
 }
 _NAMES: Final = {
-    **{f"batch_{name}": name for name in ("ts", "wait_ns", "bytes", "cause", "line")},
+    **{f"batch_{name}": name for name in ("ts", "wait_ns", "take_over_ns", "bytes")},
+    **{f"batch_{name}": name for name in ("cause", "line")},
     **{f"batch_{name}": f"worker_{name}" for name in ("busy_ns", "read_ns", "read_bytes", "files")},
     **{f"batch_{name}": name for name in ("slowest_path", "slowest_ns", "worker_wait_ns")},
 }
 _ORDER: Final = (
-    *("source", "pool", "round", "batch", "ts", "wait_ns", "bytes", "worker_pid"),
+    *("source", "pool", "round", "batch", "ts", "wait_ns", "take_over_ns", "bytes", "worker_pid"),
     *("worker_busy_ns", "worker_read_ns", "worker_read_bytes", "worker_files", "slowest_path"),
     *("slowest_ns", "worker_wait_ns", "cause", "line"),
 )
@@ -39,8 +41,13 @@ def batches(events: Events) -> pl.LazyFrame:
     r"""Give one row per message that the maker of a pool received from one of its workers.
 
     Messages go through the pipes and socket pairs that the log saw made. A message of Python's
-    `multiprocessing` is its length and what follows; of other programs each read is one. With it go
-    the descriptors that the maker receives and maps before it asks for the next message.
+    `multiprocessing` is its length and what follows; of other programs each read is one.
+
+    A wait ends when the maker has taken over the message: after the calls on shared memory
+    (``/dev/shm``, ``memfd_create``, descriptors that it received) by which it maps what came with
+    the message, and unmaps or closes what came with an earlier one. Each of them begins within 5 ms
+    after the one before, and the maker reads nothing else and does not wait in between. What the
+    maker itself does until it goes on with a message that it has had for some time is no wait.
 
     Parameters
     ----------
@@ -62,10 +69,13 @@ def batches(events: Events) -> pl.LazyFrame:
         `batch` : UInt32
             Number of the message, from 0 in each round, in order of time.
         `ts` : Datetime
-            When the maker had all of it.
+            When the maker had taken it over.
         `wait_ns` : Int64
             How long the maker waited for it: from the poll or read in which it asked, until it had
-            it and the descriptors that came with it.
+            taken it over.
+        `take_over_ns` : Int64
+            The part of `wait_ns` after the message itself had come: receiving and mapping the
+            memory that came with it, and giving back that of an earlier one.
         `bytes` : Int64, in bytes
             Its length.
         `worker_pid` : Int32

@@ -8,11 +8,11 @@ from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
-# What the fold gives besides, for the tables of pools and batches, and for the screen.
+# What the fold gives besides, for the tables of pools, batches and shared reads.
 _BATCHES: Final = "batch_"
 DETAILS: Final = (
     *("module_ns", "anon_ready_bytes", "made_ns", "read_again_bytes"),
-    *("folders", "folder_files", "folder_readers", "folder_bytes", "folder_again_bytes"),
+    *("shared_files", "shared_paths", "shared_readers", "shared_bytes", "shared_again_bytes"),
 )
 _DETAILED: Final = pl.Schema(_core.Workers().schema)
 # The columns of the table, and their types.

@@ -1,6 +1,7 @@
 """`tracefast workers`: pools of worker processes, what starting cost, what all of them read."""
 
-from typing import Annotated, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -9,6 +10,9 @@ from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # What a table in text shows; the program last, as its path may be long.
 _MAIN: Final = (
@@ -31,16 +35,33 @@ _SPARE_POOLS: Final = (
 )
 
 _BATCHES: Final = (
-    *("pool", "round", "batch", "wait_ns", "cause", "worker_pid", "worker_busy_ns"),
+    *("pool", "round", "batch", "wait_ns", "take_over_ns", "cause", "worker_pid"),
+    "worker_busy_ns",
     *("worker_read_ns", "worker_wait_ns", "worker_files", "worker_read_bytes", "bytes"),
     *("slowest_ns", "slowest_path"),
 )
 _SPARE_BATCHES: Final = (
-    *("bytes", "worker_files", "worker_read_bytes", "worker_wait_ns", "worker_read_ns"),
+    *("take_over_ns", "bytes", "worker_files", "worker_read_bytes"),
+    *("worker_wait_ns", "worker_read_ns"),
     *("slowest_path", "slowest_ns", "pool"),
 )
+_SHARED_READS: Final = (
+    "pool",
+    *("workers", "readers", "read_bytes", "read_shared_bytes", "path"),
+)
+_SPARE_SHARED_READS: Final = ("pool", "workers")
+_READS_BY_FOLDER: Final = (*_SHARED_READS[:-1], "files", "folder")
 _MEMORY: Final = ("ts", "pid", "anon_bytes", "file_bytes", "shm_bytes", "from", "image")
 _SPARE_MEMORY: Final = ("image", "from")
+
+By = Literal["folder"]
+# A table: its columns, how it is made of workers, and what of it a table in text shows.
+Table = tuple[
+    "pl.Schema",
+    Callable[["pl.LazyFrame"], "pl.LazyFrame"],
+    tuple[str, ...],
+    tuple[str, ...],
+]
 
 
 @table_command(other_output="plot")
@@ -55,6 +76,16 @@ def workers(
     batches: Annotated[
         bool, typer.Option("--batches", help="One row per message from a worker to its maker.")
     ] = False,
+    shared_reads: Annotated[
+        bool,
+        typer.Option(
+            "--shared-reads", help="One row per file that several workers read, each for itself."
+        ),
+    ] = False,
+    by: Annotated[
+        By | None,
+        typer.Option("--by", help="With --shared-reads: one row per folder.", show_default=False),
+    ] = None,
     memory: Annotated[
         bool, typer.Option("--memory", help="The memory of all processes over time.")
     ] = False,
@@ -72,15 +103,51 @@ def workers(
       strace -f -ttt -T -y -o app.strace python train.py; tracefast workers app.strace
       tracefast workers app.parquet --pools
       tracefast workers app.parquet --batches --sort wait_ns --top 10
+      tracefast workers app.parquet --shared-reads --by folder
       tracefast workers app.parquet --sort start_ns --top 10
       tracefast workers app.parquet --where 'exit_signal IS NOT NULL' --format ndjson
     """
-    from tracefast.analysis.memory import SCHEMA as MEMORY
-    from tracefast.analysis.memory import memory as memory_over_time
-    from tracefast.analysis.workers.batches import SCHEMA as BATCHES
-    from tracefast.analysis.workers.batches import batches_of
-    from tracefast.analysis.workers.pools import SCHEMA as POOLS
-    from tracefast.analysis.workers.pools import pools_of
+    chosen = {
+        "pools": pools,
+        "batches": batches,
+        "shared-reads": shared_reads,
+        "memory": memory,
+    }
+    if sum(chosen.values()) > 1:
+        names = [f"--{name}" for name, is_chosen in chosen.items() if is_chosen]
+        raise CommandError(
+            f"{' and '.join(names)} are different tables", "leave out all but one of them"
+        )
+    if by is not None and not shared_reads:
+        raise CommandError("--by says how to group --shared-reads", "add --shared-reads")
+    if memory:
+        return _print_memory(request, match)
+    return _print_workers(request, match, next((name for name in chosen if chosen[name]), None), by)
+
+
+def _print_memory(request: Request, match: str | None) -> int:
+    """Print the memory of processes over time."""
+    from tracefast.analysis.memory import SCHEMA, memory
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import (
+        check_columns,
+        filter_matching,
+        filter_rows,
+        print_table,
+    )
+
+    check_columns(request, SCHEMA)
+    rows, complete = run_analysis(request, memory)
+    if rows is None:
+        return FAILED
+    table = filter_rows(filter_matching(rows, match, "image"), request)
+    print_table(table, request, main=_MEMORY, spare=_SPARE_MEMORY)
+    return DONE if complete else FAILED
+
+
+def _print_workers(request: Request, match: str | None, of: str | None, by: By | None) -> int:
+    """Print a table of workers, of their pools, of what came from them, or of what they read."""
+    from tracefast.analysis.workers import batches, pools, shared_reads
     from tracefast.analysis.workers.table import SCHEMA, workers_in_detail
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import (
@@ -91,30 +158,33 @@ def workers(
     )
     from tracefast.cli.screen.workers_report import print_workers_report
 
-    if pools + batches + memory > 1:
-        raise CommandError(
-            "--pools, --batches and --memory are three tables", "leave out all but one of them"
+    def reads(rows: "pl.LazyFrame") -> "pl.LazyFrame":
+        return shared_reads.shared_reads_of(rows, by=by)
+
+    def plain(rows: "pl.LazyFrame") -> "pl.LazyFrame":
+        return rows.select(SCHEMA.names())
+
+    tables: dict[str | None, Table] = {
+        None: (SCHEMA, plain, _MAIN, _SPARE),
+        "pools": (pools.SCHEMA, pools.pools_of, _POOLS, _SPARE_POOLS),
+        "batches": (batches.SCHEMA, batches.batches_of, _BATCHES, _SPARE_BATCHES),
+        "shared-reads": (shared_reads.SCHEMA, reads, _SHARED_READS, _SPARE_SHARED_READS),
+    }
+    if by is not None:
+        tables["shared-reads"] = (
+            *(shared_reads.BY_FOLDER, reads),
+            *(_READS_BY_FOLDER, _SPARE_SHARED_READS),
         )
-    asked = POOLS if pools else BATCHES if batches else MEMORY if memory else SCHEMA
-    check_columns(request, asked)
-    rows, complete = run_analysis(request, memory_over_time if memory else workers_in_detail)
+    schema, table_of, main, spare = tables[of]
+    check_columns(request, schema)
+    rows, complete = run_analysis(request, workers_in_detail)
     if rows is None:
         return FAILED
-    if memory:
-        table = filter_rows(filter_matching(rows, match, "image"), request)
-        print_table(table, request, main=_MEMORY, spare=_SPARE_MEMORY)
-        return DONE if complete else FAILED
     rows = filter_matching(rows, match, "image")
-    if batches:
-        table = filter_rows(batches_of(rows.lazy()).collect(), request)
-        print_table(table, request, main=_BATCHES, spare=_SPARE_BATCHES)
-    elif pools:
-        table = filter_rows(pools_of(rows.lazy()).collect(), request)
-        print_table(table, request, main=_POOLS, spare=_SPARE_POOLS)
-    elif request.form is Format.TABLE and not (request.wide or request.sort):
-        found = pools_of(rows.lazy()).collect()
+    if of is None and request.form is Format.TABLE and not (request.wide or request.sort):
+        found = pools.pools_of(rows.lazy()).collect()
         print_workers_report(found, rows, filter_rows(rows, request), request)
     else:
-        table = filter_rows(rows.select(SCHEMA.names()), request)
-        print_table(table, request, main=_MAIN, spare=_SPARE)
+        table = filter_rows(table_of(rows.lazy()).collect(), request)
+        print_table(table, request, main=main, spare=spare)
     return DONE if complete else FAILED

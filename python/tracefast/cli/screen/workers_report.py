@@ -6,6 +6,7 @@ from typing import Any, Final
 import polars as pl
 
 from tracefast.analysis.workers.batches import batches_of
+from tracefast.analysis.workers.shared_reads import shared_reads_of
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
@@ -294,15 +295,15 @@ def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:
 
 def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> list[str]:
     """Write where the files are that were read again."""
-    lists = ["folders", "folder_files", "folder_readers", "folder_again_bytes"]
-    folders = workers.filter(pl.col("folders").list.len() > 0).select(lists).explode(lists)
     least = _MIN_AGAIN * (pool["read_shared_bytes"] or 0)
-    folders = folders.filter(pl.col("folder_again_bytes") > least)
+    shared = shared_reads_of(workers.lazy(), by="folder").drop_nulls("folder")
+    columns = ["folder", "files", "readers", "read_shared_bytes"]
+    folders = shared.filter(pl.col("read_shared_bytes") > least).select(columns).collect()
     if folders.is_empty():
         return []
     cells = [["again", "files", "readers", "folder"]]
     cells += [
-        [units.size(again), f"{files:,}", f"{readers:,}", printable(folder) or "/"]
+        [units.size(again), f"{files:,}", f"{readers:,}", printable(folder)]
         for folder, files, readers, again in folders.head(top).rows()
     ]
     room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)

@@ -10,12 +10,18 @@ COLUMNS: Final = (
         "pool round", "UInt32", "Numbers of the pool and of its round, as in `tracefast.workers`."
     ),
     columns("batch", "UInt32", "Number of the message, from 0 in each round, in order of time."),
-    columns("ts", "Datetime", "When the maker had all of it."),
+    columns("ts", "Datetime", "When the maker had taken it over."),
     columns(
         "wait_ns",
         "Int64",
-        "How long the maker waited for it: from the poll or read in which it asked, until it had it"
-        " and the descriptors that came with it.",
+        "How long the maker waited for it: from the poll or read in which it asked, until it had"
+        " taken it over.",
+    ),
+    columns(
+        "take_over_ns",
+        "Int64",
+        "The part of `wait_ns` after the message itself had come: receiving and mapping the memory"
+        " that came with it, and giving back that of an earlier one.",
     ),
     columns("bytes", "Int64", "Its length."),
     columns("worker_pid", "Int32", "The worker that sent it."),

@@ -145,7 +145,7 @@ fn is_module(path: &str) -> bool {
 
 /// Whether a path is that of memory which processes share. Semaphores (`sem_overview(7)`) hold no
 /// data.
-fn is_shared_memory(path: &str) -> bool {
+pub(crate) fn is_shared_memory(path: &str) -> bool {
     path.strip_prefix("/dev/shm/").is_some_and(|name| !name.starts_with("sem."))
         || path.starts_with("/memfd:")
 }

@@ -310,7 +310,7 @@ impl Workers {
     fn starts(&mut self, (task, owner): (u32, u32), path: &str, args: &str) {
         let started = self.tracker.tasks.get(task as usize).and_then(|task| task.execs.last());
         let role = started.and_then(|exec| exec.role);
-        let form = self.forms.number(&program::form(path, args));
+        let form = (!path.is_empty()).then(|| self.forms.number(&program::form(path, args)));
         let birth = self.tracker.tasks.get(owner as usize).and_then(|task| task.birth);
         if role == Some(WorkerRole::ForkServer)
             && let Some(birth) = birth

@@ -56,8 +56,8 @@ pub(crate) struct FileRead {
 /// What a live process did.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
-    /// The role of its program, and the number of its form; None if it started none.
-    pub(crate) program: Option<(Option<WorkerRole>, u32)>,
+    /// The role of its program, and the number of its form, if it is named; None if it started none.
+    pub(crate) program: Option<(Option<WorkerRole>, Option<u32>)>,
     /// It gets all it needs through its first pipe, before any job: it was spawned, or a server
     /// forked it.
     pub(crate) prepared: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Life {
 
 impl Life {
     /// It started a program: what it did before is of another one.
-    pub(crate) fn starts(&mut self, role: Option<WorkerRole>, form: u32) {
+    pub(crate) fn starts(&mut self, role: Option<WorkerRole>, form: Option<u32>) {
         *self = Self {
             program: Some((role, form)),
             prepared: role.is_some_and(WorkerRole::is_worker),

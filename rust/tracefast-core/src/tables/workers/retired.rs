@@ -204,7 +204,9 @@ impl Workers {
         let (maker, method, form) = match life.program {
             Some((Some(role), _)) if role.is_worker() => (parent, StartMethod::Spawn, 0),
             Some((Some(role), _)) if role.is_helper() => return None,
-            Some((_, form)) => (parent, StartMethod::Exec, form),
+            // The log does not name its program, so nobody can say who does the same.
+            Some((_, None)) => return None,
+            Some((_, Some(form))) => (parent, StartMethod::Exec, form),
             None => match server {
                 Some(maker) => (maker, StartMethod::Forkserver, 0),
                 None if matches!(kind, Some(Birth::Fork) | None) => (parent, StartMethod::Fork, 0),

@@ -53,12 +53,11 @@ impl FileReads<'_> {
     }
 }
 
-/// What several processes of one pool read in one folder.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Folder<'a> {
-    pub(crate) name: &'a str,
-    /// Files that several of them read, and the most processes that read one.
-    pub(crate) files: u32,
+/// What several processes of one pool read of one file, each for itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedFile<'a> {
+    pub(crate) file: u64,
+    pub(crate) path: Option<&'a str>,
     pub(crate) readers: u32,
     /// Bytes that they read, each process each byte once; and what one that reads for all saves.
     pub(crate) bytes: i64,
@@ -93,21 +92,20 @@ impl<'a> SharedReads<'a> {
         self.credits.get(&process).copied().unwrap_or(0)
     }
 
-    /// What was read again by folder, most first.
-    pub(crate) fn folders(&self) -> Vec<Folder<'a>> {
-        let mut folders: HashMap<&str, Folder<'a>> = HashMap::default();
-        for file in self.files.values() {
-            let Some(path) = file.path.filter(|_| file.readers > 1) else { continue };
-            let name = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
-            let folder = folders.entry(name).or_insert(Folder { name, ..Folder::default() });
-            folder.files += 1;
-            folder.readers = folder.readers.max(file.readers);
-            folder.bytes += file.bytes;
-            folder.again += file.bytes - file.union();
-        }
-        let mut folders: Vec<_> = folders.into_values().filter(|folder| folder.again > 0).collect();
-        folders.sort_by(|one, other| (other.again, one.name).cmp(&(one.again, other.name)));
-        folders
+    /// What was read again by file, most first.
+    pub(crate) fn again_files(&self) -> Vec<SharedFile<'a>> {
+        let read_again = self.files.iter().filter(|(_, reads)| reads.readers > 1);
+        let mut files: Vec<_> = read_again
+            .map(|(&file, reads)| {
+                let FileReads { path, readers, bytes, .. } = *reads;
+                SharedFile { file, path, readers, bytes, again: bytes - reads.union() }
+            })
+            .filter(|file| file.again > 0)
+            .collect();
+        files.sort_by(|one, other| {
+            (other.again, one.path, one.file).cmp(&(one.again, other.path, other.file))
+        });
+        files
     }
 
     /// Bytes that were read again: what one process that read for all would have saved.

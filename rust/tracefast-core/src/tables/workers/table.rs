@@ -20,26 +20,26 @@ use crate::tables::workers::fold::Workers;
 use crate::tables::workers::pools::{Pool, pools};
 use crate::tables::workers::program::is_shell;
 use crate::tables::workers::retired::Retired;
-use crate::tables::workers::shared_reads::{Folder, SharedReads};
+use crate::tables::workers::shared_reads::{SharedFile, SharedReads};
 
-/// A number of a folder.
-type OfFolder = fn(&Folder<'_>) -> i64;
+type OfFile = fn(&SharedFile<'_>) -> i64;
 
-/// What is known of each folder that several workers of a pool read in.
-const FOLDER_COLUMNS: [(&str, OfFolder); 4] = [
-    ("folder_files", |folder| i64::from(folder.files)),
-    ("folder_readers", |folder| i64::from(folder.readers)),
-    ("folder_bytes", |folder| folder.bytes),
-    ("folder_again_bytes", |folder| folder.again),
+/// What is known of each file of which several workers of a pool read the same.
+const SHARED_NUMBERS: [(&str, OfFile); 4] = [
+    ("shared_files", |file| file.file.cast_signed()),
+    ("shared_readers", |file| i64::from(file.readers)),
+    ("shared_bytes", |file| file.bytes),
+    ("shared_again_bytes", |file| file.again),
 ];
 
 type BatchNumber = (&'static str, fn(&Batch) -> Option<i64>);
 type BatchText = (&'static str, fn(&Batch) -> Option<&str>);
 
 /// What is known of each message that a maker had from a worker.
-const BATCH_NUMBERS: [BatchNumber; 10] = [
+const BATCH_NUMBERS: [BatchNumber; 11] = [
     ("batch_ts", |batch| Some(batch.end)),
-    ("batch_wait_ns", |batch| Some(batch.end.saturating_sub(batch.since).max(0))),
+    ("batch_wait_ns", |batch| Some(batch.wait_ns())),
+    ("batch_take_over_ns", |batch| Some(batch.take_over_ns())),
     ("batch_bytes", |batch| Some(batch.bytes)),
     ("batch_busy_ns", |batch| batch.busy_ns),
     ("batch_read_ns", |batch| Some(batch.work.as_deref()?.read_ns)),
@@ -71,8 +71,8 @@ struct Row<'a> {
     read_again: i64,
     /// What its maker had from it, in order of time.
     batches: Vec<&'a Batch>,
-    /// What its pool read again by folder, of the first worker.
-    folders: Vec<Folder<'a>>,
+    /// What its pool read again by file, of the first worker.
+    shared: Vec<SharedFile<'a>>,
 }
 
 impl Row<'_> {
@@ -154,7 +154,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
             worker.reads.iter().for_each(|part| reads.add(worker.task, part));
         }
         let read_again = reads.again();
-        let mut folders = reads.folders();
+        let mut shared = reads.again_files();
         let accepts =
             |&(at, _): &(usize, u32)| fold.retired.get(at).is_some_and(|one| one.connections > 0);
         let serves = pool.workers.iter().any(accepts);
@@ -182,7 +182,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
                 read_shared: reads.shared(worker.task),
                 read_again,
                 batches: from_it,
-                folders: std::mem::take(&mut folders),
+                shared: std::mem::take(&mut shared),
             });
         }
     }
@@ -249,13 +249,13 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         table.int64("read_again_bytes", |row| Some(row.read_again));
         let mut paths = ListBuilder::new(StringBuilder::new());
         for row in &rows {
-            paths.append_value(row.folders.iter().map(|folder| Some(folder.name)));
+            paths.append_value(row.shared.iter().map(|file| file.path));
         }
-        table.array("folders", Arc::new(paths.finish()));
-        for (name, value) in FOLDER_COLUMNS {
+        table.array("shared_paths", Arc::new(paths.finish()));
+        for (name, value) in SHARED_NUMBERS {
             let mut list = ListBuilder::new(Int64Builder::new());
             for row in &rows {
-                list.append_value(row.folders.iter().map(|folder| Some(value(folder))));
+                list.append_value(row.shared.iter().map(|file| Some(value(file))));
             }
             table.array(name, Arc::new(list.finish()));
         }

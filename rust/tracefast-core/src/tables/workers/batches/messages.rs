@@ -9,9 +9,10 @@ use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::batches::takers::{Message, Taker};
 use crate::tables::workers::batches::traffic::{Channel, Given, Traffic};
 use crate::tables::workers::batches::work::{Work, Worker};
-use crate::tables::workers::calls::takes;
+use crate::tables::workers::calls::{is_shared_memory, takes};
 use crate::tables::workers::fold::WorkerColumns;
 use crate::tables::workers::word_classes::{Held, Meaning};
+use crate::text::number::c_integer;
 
 /// Ancestors that are looked at to see whether one process made another.
 const MOST_ANCESTORS: usize = 32;
@@ -37,9 +38,10 @@ pub(crate) struct Batch {
     pub(crate) taker: u32,
     pub(crate) giver: u32,
     pub(crate) line: u64,
-    /// When the receiver had it, and since when it waited.
-    pub(crate) end: i64,
+    /// Since when the receiver waited, when it had the message, and when also the memory.
     pub(crate) since: i64,
+    had: i64,
+    pub(crate) end: i64,
     pub(crate) bytes: i64,
     pub(crate) busy_ns: Option<i64>,
     /// It was there before the receiver asked.
@@ -84,6 +86,15 @@ impl Call<'_> {
 }
 
 impl Batch {
+    pub(crate) fn wait_ns(&self) -> i64 {
+        self.end.saturating_sub(self.since).max(0)
+    }
+
+    /// What is part of the wait, after the message had come.
+    pub(crate) fn take_over_ns(&self) -> i64 {
+        self.end.saturating_sub(self.had).max(0)
+    }
+
     /// What the worker spent its time on, or that the maker had left the message waiting.
     pub(crate) fn cause(&self) -> Option<&'static str> {
         if self.queued {
@@ -126,12 +137,14 @@ impl Messages {
                 | Act::Sleep
                 | Act::Open
         );
-        if goes_on
-            && let Some(taker) = self.takers.get_mut(&at.task)
-            && let Some(taking) = taker.goes_on(from)
-        {
-            let message = taker.message(at.task, None, taking);
-            self.whole(at, message);
+        if goes_on && let Some(taker) = self.takers.get_mut(&at.task) {
+            let shared = act == Act::Open && tasks.path.get(at.row).is_some_and(is_shared_memory);
+            if let Some(taking) = taker.goes_on(from) {
+                let message = taker.message(at.task, None, taking);
+                self.whole(at, message);
+            } else if !shared && act != Act::Give {
+                taker.moves_on();
+            }
         }
         let bytes = || own.bytes.get(at.row).or(ret).unwrap_or(0);
         match act {
@@ -179,8 +192,7 @@ impl Messages {
                     self.waits_for_job(at, fd);
                 }
             }
-            Act::Map => self.mapped(at),
-            _ => {}
+            _ => self.takes_over((tasks, own), at),
         }
         self.works((tasks, own), at);
     }
@@ -291,7 +303,7 @@ impl Messages {
             let mut end = message.end;
             if let Some(taker) = self.takers.get_mut(&message.task) {
                 if taker.messages == message.number {
-                    end = taker.received.unwrap_or(end).max(end);
+                    end = taker.taken_over().unwrap_or(end).max(end);
                 }
                 taker.row = Some((number, message.number));
             }
@@ -299,8 +311,9 @@ impl Messages {
                 taker: message.task,
                 giver: given.task,
                 line: message.line,
-                end,
                 since: message.since,
+                had: message.end,
+                end,
                 bytes: message.bytes,
                 busy_ns: work.as_ref().map(|work| given.ts.saturating_sub(work.begun).max(0)),
                 queued: given.end <= message.since,
@@ -319,23 +332,55 @@ impl Messages {
     /// A task received descriptors: those of the message that it last took.
     fn received(&mut self, at: &Call<'_>) {
         if let Some(taker) = self.takers.get_mut(&at.task) {
-            taker.received = Some(at.end());
-            self.mapped(at);
+            taker.received(at.end());
+            self.taken_over(at.task);
         }
     }
 
-    /// A task maps what it received: until then it has not got all of its message.
-    fn mapped(&mut self, at: &Call<'_>) {
+    /// A call that may be part of taking over a message.
+    fn takes_over(
+        &mut self,
+        (tasks, own): (&TaskColumns<'_>, &mut WorkerColumns<'_>),
+        at: &Call<'_>,
+    ) {
         let Some(taker) = self.takers.get_mut(&at.task) else { return };
-        if taker.received.is_none() {
+        // What is unmapped later is no longer memory of a message.
+        if !taker.is_taking_over() && at.meaning.act != Act::Unmap {
             return;
         }
-        taker.received = Some(at.end());
+        let times = (at.ts, at.end());
+        let path = || tasks.path.get(at.row);
+        let description = own.ofd[0].get(at.row);
+        let takes_over = match at.meaning.act {
+            Act::Map => {
+                let maps_file = own.fd.get(at.row).is_some_and(|fd| fd >= 0);
+                let address = tasks.ret.get(at.row).filter(|&ret| ret != -1 && maps_file);
+                let shared = path().map(is_shared_memory);
+                address.is_some_and(|address| {
+                    let place = (address, description);
+                    shared != Some(false) && taker.maps(place, shared.is_some(), times)
+                })
+            }
+            Act::Unmap => {
+                let address = || c_integer(tasks.args.get(at.row).unwrap_or_default().as_bytes());
+                taker.has_maps() && taker.unmaps(address().0, times)
+            }
+            _ => taker.uses(description, path().is_some_and(is_shared_memory), times),
+        };
+        if takes_over {
+            self.taken_over(at.task);
+        }
+    }
+
+    /// A task has taken over more of its last message: until then it has not got all of it.
+    fn taken_over(&mut self, task: u32) {
+        let Some(taker) = self.takers.get(&task) else { return };
         if let Some((row, number)) = taker.row
             && number == taker.messages
             && let Some(row) = self.rows.get_mut(row as usize)
+            && let Some(end) = taker.taken_over()
         {
-            row.end = row.end.max(at.end());
+            row.end = row.end.max(end);
         }
     }
 }
@@ -345,7 +390,6 @@ const NO_DESCRIPTOR: i32 = -1;
 
 /// The descriptor of a call that waits for a single one; [`NO_DESCRIPTOR`] if it waits for none.
 fn only_descriptor(args: &str) -> Option<i32> {
-    use crate::text::number::c_integer;
     let number = |text: &str| {
         let (value, n) = c_integer(text.as_bytes());
         (n > 0).then(|| i32::try_from(value).ok()).flatten()

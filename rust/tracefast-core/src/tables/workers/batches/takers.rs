@@ -1,6 +1,17 @@
 //! Tasks that take messages: how far each is, and since when it waits.
 
+use crate::hash::HashMap;
 use crate::tables::workers::framing::is_length;
+
+/// Parts of memory that came with messages of a task. With more of them all are forgotten, and what
+/// the task gives back of them does not count.
+const MOST_PARTS: usize = 65_536;
+
+/// A call on the memory of messages belongs to what the task does to take over a message if it begins
+/// this soon after the one before, and the task neither waited nor read anything between them.
+/// `multiprocessing` and torch have a few locks and short calls between them. After a longer pause it
+/// is the task's own work that ended there.
+const PAUSE_NS: i64 = 5_000_000;
 
 /// What a task takes from a channel, until the message is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +41,42 @@ pub(crate) struct Message {
     pub(crate) number: u32,
 }
 
+/// How a task takes over its last message: it receives and maps the memory that came with it, then
+/// gives back that of one earlier message, which it no longer needs.
+#[derive(Debug, Default)]
+struct TakingOver {
+    /// Until when; null once the task waits, or has a new message.
+    until: Option<i64>,
+    /// Since then it has neither waited nor read anything, nor worked.
+    goes_on: bool,
+    /// It has received descriptors; and has not mapped the last ones yet.
+    received: bool,
+    to_map: bool,
+    /// The message whose memory it gives back.
+    gives_back: Option<u32>,
+}
+
+/// The memory of messages: by address where it is mapped, and by open file description. The value is
+/// the number of the message.
+#[derive(Debug, Default)]
+struct Memory {
+    addresses: HashMap<i64, u32>,
+    descriptions: HashMap<u32, u32>,
+}
+
+impl Memory {
+    fn add(&mut self, message: u32, address: Option<i64>, description: Option<u32>) {
+        if self.addresses.len().max(self.descriptions.len()) >= MOST_PARTS {
+            self.addresses.clear();
+            self.descriptions.clear();
+        }
+        self.addresses.extend(address.map(|address| (address, message)));
+        self.descriptions.extend(description.map(|description| (description, message)));
+    }
+}
+
 /// A task that takes messages.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Taker {
     /// The descriptor that it waits for, if it is one, and since when.
     asked: Option<(Option<i32>, i64)>,
@@ -40,8 +85,8 @@ pub(crate) struct Taker {
     pub(crate) messages: u32,
     /// The row of its last message, and that message's number.
     pub(crate) row: Option<(u32, u32)>,
-    /// When it had received the descriptors that came with its last message, and mapped them.
-    pub(crate) received: Option<i64>,
+    taking_over: TakingOver,
+    memory: Memory,
 }
 
 /// A poll that found nothing is a look, not a wait, if it took less: a millisecond.
@@ -50,7 +95,7 @@ const LOOK_NS: i64 = 1_000_000;
 impl Taker {
     /// It waited for a descriptor, or for one of several.
     pub(crate) fn asked(&mut self, fd: Option<i32>, ts: i64, took: i64, found: bool) {
-        self.received = None;
+        self.taking_over = TakingOver::default();
         if !found && took < LOOK_NS {
             self.asked = None;
             return;
@@ -62,7 +107,97 @@ impl Taker {
 
     /// It did something else than wait.
     pub(crate) fn rests(&mut self) {
-        (self.asked, self.received) = (None, None);
+        (self.asked, self.taking_over) = (None, TakingOver::default());
+    }
+
+    /// It read something, or opened a file.
+    pub(crate) fn moves_on(&mut self) {
+        self.taking_over.goes_on = false;
+    }
+
+    /// Until when it takes over its last message, as far as is known.
+    pub(crate) fn taken_over(&self) -> Option<i64> {
+        self.taking_over.until
+    }
+
+    /// A call received descriptors: those of its last message.
+    pub(crate) fn received(&mut self, end: i64) {
+        let over = &mut self.taking_over;
+        if over.until.is_some() {
+            (over.until, over.goes_on) = (Some(end), true);
+            (over.received, over.to_map) = (true, true);
+        }
+    }
+
+    /// A call on memory of a message, from a moment to another one. Whether it is part of taking over
+    /// the last message.
+    fn takes_over(&mut self, message: u32, (ts, end): (i64, i64)) -> bool {
+        let is_own = message == self.messages;
+        let over = &mut self.taking_over;
+        let Some(until) = over.until.filter(|_| over.goes_on) else { return false };
+        // It gives back one message for the one that it takes over, and then begins to use that.
+        let in_turn = over.gives_back.is_none_or(|earlier| earlier == message);
+        // What was received came with the message, however long it takes until that is mapped.
+        let soon = ts.saturating_sub(until) < PAUSE_NS || over.to_map && is_own;
+        over.goes_on = in_turn && soon;
+        if over.goes_on {
+            over.until = Some(end.max(until));
+            over.gives_back = (!is_own).then_some(message);
+        }
+        over.goes_on
+    }
+
+    /// A call that opens, looks at, or closes shared memory, or any description that is not known to
+    /// be something else. Whether it is part of taking over the last message.
+    pub(crate) fn uses(
+        &mut self,
+        description: Option<u32>,
+        is_shared: bool,
+        times: (i64, i64),
+    ) -> bool {
+        let known = description.and_then(|of| self.memory.descriptions.get(&of).copied());
+        if known.is_none() && !is_shared {
+            return false;
+        }
+        let message = known.unwrap_or(self.messages);
+        let takes_over = self.takes_over(message, times);
+        if takes_over && known.is_none() {
+            self.memory.add(message, None, description);
+        }
+        takes_over
+    }
+
+    /// It mapped memory that processes share, or that may be what it received. Whether it is that of
+    /// its last message.
+    pub(crate) fn maps(
+        &mut self,
+        (address, description): (i64, Option<u32>),
+        is_shared: bool,
+        times: (i64, i64),
+    ) -> bool {
+        let is_memory = is_shared || self.taking_over.received;
+        if !is_memory || !self.takes_over(self.messages, times) {
+            return false;
+        }
+        self.taking_over.to_map = false;
+        self.memory.add(self.messages, Some(address), description);
+        true
+    }
+
+    /// It unmapped what was at an address. Whether that was part of taking over its last message: it
+    /// was the memory of an earlier one.
+    pub(crate) fn unmaps(&mut self, address: i64, times: (i64, i64)) -> bool {
+        let Some(message) = self.memory.addresses.remove(&address) else { return false };
+        message != self.messages && self.takes_over(message, times)
+    }
+
+    /// Whether its next call may be part of taking over its last message.
+    pub(crate) fn is_taking_over(&self) -> bool {
+        self.taking_over.until.is_some() && self.taking_over.goes_on
+    }
+
+    pub(crate) fn has_maps(&self) -> bool {
+        !self.memory.addresses.is_empty()
     }
 
     /// A call on a channel took bytes, of those `requested`. The message, if that was its end.
@@ -95,7 +230,8 @@ impl Taker {
     /// A number for a message that is whole.
     pub(crate) fn message(&mut self, task: u32, fd: Option<i32>, taking: Taking) -> Message {
         self.messages = self.messages.wrapping_add(1);
-        self.received = None;
+        self.taking_over =
+            TakingOver { until: Some(taking.end), goes_on: true, ..TakingOver::default() };
         let Taking { channel, since, end, bytes, line, .. } = taking;
         Message { task, channel, fd, since, end, bytes, line, number: self.messages }
     }
@@ -126,6 +262,72 @@ mod tests {
         assert_eq!(taker.took((1, Some(3)), (4, Some(4)), (70, 71), 6), None);
         assert_eq!(taker.goes_on(Some(1)), None);
         assert_eq!(taker.goes_on(None).map(|taking| taking.bytes), Some(4));
+    }
+
+    /// Milliseconds.
+    const MS: i64 = 1_000_000;
+
+    /// A task that has just taken a message at the time 0, and before that another one, whose memory
+    /// is at the address 1 and has the description 11.
+    fn with_two_messages() -> Taker {
+        let mut taker = Taker::default();
+        for number in 0..2 {
+            let whole = taker.took((1, Some(3)), (10, Some(20)), (0, 0), 5).expect("a message");
+            taker.message(7, Some(3), whole);
+            if number == 0 {
+                assert!(taker.maps((1, Some(11)), true, (0, 0)));
+            }
+        }
+        taker
+    }
+
+    #[test]
+    fn a_message_is_taken_over_with_its_memory() {
+        let mut taker = with_two_messages();
+        assert!(taker.maps((2, Some(12)), true, (MS, 2 * MS)));
+        assert!(taker.uses(Some(12), true, (3 * MS, 4 * MS)));
+        // It gives back the earlier one, then works, and gives back this one.
+        assert!(taker.uses(Some(11), false, (5 * MS, 6 * MS)));
+        assert!(taker.unmaps(1, (7 * MS, 8 * MS)));
+        assert!(!taker.uses(Some(12), true, (9 * MS, 10 * MS)));
+        assert!(!taker.unmaps(2, (11 * MS, 12 * MS)));
+        assert_eq!(taker.taken_over(), Some(8 * MS));
+    }
+
+    #[test]
+    fn other_memory_is_no_part_of_a_message() {
+        let mut taker = with_two_messages();
+        assert!(!taker.maps((2, Some(12)), false, (MS, 2 * MS)));
+        assert!(!taker.uses(Some(13), false, (MS, 2 * MS)));
+        assert!(!taker.unmaps(4096, (MS, 2 * MS)));
+        assert_eq!(taker.taken_over(), Some(0));
+        // What was received may be anything.
+        taker.received(20 * MS);
+        assert!(taker.maps((3, Some(14)), false, (40 * MS, 41 * MS)));
+        assert_eq!(taker.taken_over(), Some(41 * MS));
+    }
+
+    #[test]
+    fn work_ends_the_taking_over() {
+        let mut paused = with_two_messages();
+        assert!(!paused.unmaps(1, (PAUSE_NS, PAUSE_NS + 1)));
+        let mut reads = with_two_messages();
+        reads.moves_on();
+        assert!(!reads.unmaps(1, (MS, 2 * MS)));
+        let mut sleeps = with_two_messages();
+        sleeps.rests();
+        assert!(!sleeps.unmaps(1, (MS, 2 * MS)));
+        assert_eq!((paused.taken_over(), sleeps.taken_over()), (Some(0), None));
+    }
+
+    #[test]
+    fn memory_that_is_never_given_back_is_forgotten() {
+        let mut memory = Memory::default();
+        for number in 0..200_000 {
+            memory.add(number, Some(number.into()), Some(number));
+        }
+        assert!(memory.addresses.len() <= MOST_PARTS && memory.descriptions.len() <= MOST_PARTS);
+        assert_eq!(memory.descriptions.get(&199_999), Some(&199_999));
     }
 
     #[test]
