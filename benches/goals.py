@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import processor
 from cases import TABLES, Case, middle
+from timing import processor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,18 +20,17 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-import cold
 import comparison
 import detours
 import goals
 import lazy
 import make_log
 import picture
-import processor
 import programs
 from cases import PACKERS, TABLES, Bench, Case, middle, missing
 from startup import Startup
 from text_table import markdown
+from timing import cold, processor
 
 HERE = Path(__file__).resolve().parent
 

@@ -8,14 +8,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import cases
-import cold
 import comparison
 import goals
 import guard
 import make_log
 import picture
-import processor
 import startup
+from timing import cold, processor
 
 
 def measured(label, tool, threads=2, **values):

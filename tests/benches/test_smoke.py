@@ -18,9 +18,9 @@ import grow
 import live
 import make_log
 import measure
-import processor
 import tracefast as tf
 from support.paths import BENCHES
+from timing import processor
 from tracefast import _core
 
 COPIES = 3
