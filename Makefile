@@ -106,17 +106,18 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (30); FUZZ_LOGS=DIR takes seeds f
 			-print_final_stats=1; \
 	done
 
-# Installing from the sdist builds a wheel from it, and so does this.
+# Installing from the sdist builds a wheel from it, and so does this. The wheel is built twice: the
+# first one learns from logs what the second one should do fast (docs/speed.md).
 dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empty environment.
 	rm -rf dist
 	$(PYTHON) -m venv $(DIST)
 	$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		'maturin[zig]>=1.9,<2' auditwheel twine
-	PATH="$(CURDIR)/$(DIST)/bin:$$PATH" maturin build --release $(DIST_FLAGS) \
-		--target-dir $(DIST)/target --out dist
+	PATH="$(CURDIR)/$(DIST)/bin:$$PATH" $(DIST)/bin/python tools/profile_guided.py $(DIST)/profile \
+		maturin build --release $(DIST_FLAGS) --target-dir $(DIST)/target --out dist
 	$(DIST)/bin/maturin sdist --out dist
 	$(DIST)/bin/twine check --strict dist/*
-	$(if $(DIST_FLAGS),$(DIST)/bin/auditwheel show dist/*.whl | tee -a /dev/stderr | grep -q '"manylinux_2_17_')
+	$(if $(findstring manylinux,$(DIST_FLAGS)),$(DIST)/bin/auditwheel show dist/*.whl | tee -a /dev/stderr | grep -q '"manylinux_2_17_')
 	PYTHON=$(PYTHON) tests/smoke.sh dist/*.whl
 	PYTHON=$(PYTHON) tests/smoke.sh dist/*.tar.gz
 

@@ -23,6 +23,13 @@ SUMS = ("awk", "re")
 OTHERS = ("polars", "duckdb", *SUMS)
 """What one does without tracefast."""
 
+YARDSTICKS = {
+    "zstd": ("zstd", "-1", "-T1", "--quiet", "--stdout"),
+    "rg": ("rg", "--count", " = "),
+    "wc": ("wc", "-l"),
+}
+"""Programs that do one thing with each byte of a log, on one thread."""
+
 PACKERS = {
     "gz": (["gzip", "-6", "--stdout"], ["zcat"]),
     "zst": (["zstd", "-3", "-T1", "--quiet", "--stdout"], ["zstd", "--quiet", "-dc"]),
@@ -56,10 +63,16 @@ class Case:
         Whether it only shows how memory grows with the log.
     compared
         Whether it belongs to the comparison with other tools.
+    alone
+        Whether its processor time counts, on one thread.
+    old
+        Whether an older build of the extension does it.
     ratios
         Time of ``wc -l`` by time of the run.
     seconds, wall
         Time of the work; of the whole process.
+    processor
+        Processor time of the work, of all threads.
     peaks
         Largest resident memory.
     unpacked
@@ -73,9 +86,12 @@ class Case:
     form: str = ""
     long: bool = False
     compared: bool = False
+    alone: bool = False
+    old: bool = False
     ratios: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
     unpacked: list[float] = field(default_factory=list)
     rows: int = 0
@@ -119,13 +135,16 @@ class Bench:
         Where the Parquet files go, each removed again.
     headers
         Program that finds the lines and the columns of a log, and no more.
+    old
+        The extension of an older build.
     complaints
         What was found wrong with the results.
     """
 
-    def __init__(self, folder: Path, headers: Path | None) -> None:
+    def __init__(self, folder: Path, headers: Path | None, old: Path | None = None) -> None:
         self.folder = folder
         self.headers = headers
+        self.old = old
         self.complaints: list[str] = []
         self.lines: dict[Path, int] = {}
         self.rows: dict[tuple[Path, str], int] = {}
@@ -169,6 +188,7 @@ class Bench:
         source = self.source(case)
         command = [sys.executable, str(HERE / "measure.py"), case.tool, str(source)]
         command += ["--threads", str(case.threads), "--output", str(output)]
+        command += ["--extension", str(self.old)] if case.old else []
         environment = {**os.environ, "POLARS_MAX_THREADS": str(case.threads)}
         if case.tool == "headers":
             command = [str(self.headers)]
@@ -189,6 +209,7 @@ class Bench:
         case.ratios.append((before + after) / 2 / result["seconds"])
         case.seconds.append(result["seconds"])
         case.wall.append(wall)
+        case.processor += [result["processor"]] if "processor" in result else []
         case.peaks.append(result["peak"])
         case.unpacked += [sum(unpacked) / 2] if unpack else []
         case.rows = result["rows"]
@@ -197,6 +218,8 @@ class Bench:
     def check(self, case: Case, result: dict) -> None:
         """Note what is wrong with the counts of a run."""
         lines = self.lines[case.log]
+        if case.tool in YARDSTICKS:
+            return
         wrong = []
         if case.tool not in TABLES and result["lines"] != lines:
             wrong.append(f"read {result['lines']} of {lines} lines")

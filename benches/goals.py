@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cases import TABLES, Case, middle
+from timing import processor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from startup import Startup
 
 SPEED = {
@@ -18,15 +21,23 @@ SPEED = {
 }
 """Minimum ratio to ``wc -l`` with the most threads."""
 
+ONE_THREAD = {
+    "strace to Arrow": 0.65,
+    "strace to Parquet": 1.65,
+    "ftrace to Arrow": 0.75,
+    "ftrace to Parquet": 1.85,
+}
+"""Maximum processor time of one thread, relative to ``zstd -1``."""
+
 SECOND_CORE = 1.8
 """Minimum speed on two threads, relative to one."""
 
-UNPACKED = 1.15
-"""Maximum time from a compressed log to Parquet, relative to the program that only unpacks it, or
-to the plain log if that takes longer."""
+UNPACKED = {"gz": 1.15, "zst": 1.1}
+"""Maximum time from a compressed log to Parquet, relative to the program that only unpacks it; of
+zstd to the plain log, if that takes longer."""
 
-PEAK = 256_000_000
-"""Maximum memory, for a log of any length."""
+PEAK = 128_000_000
+"""Maximum memory on two threads, for a log of any length."""
 
 GROWTH = 1.1
 """Maximum memory for a longer log, relative to the first."""
@@ -78,7 +89,9 @@ def by(over: list[float], under: list[float]) -> float:
     return middle([a / b for a, b in zip(over, under, strict=True)])
 
 
-def judge(cases: list[Case], startup: Startup | None = None) -> list[Verdict]:
+def judge(
+    cases: list[Case], startup: Startup | None = None, alone: Sequence[Case] = ()
+) -> list[Verdict]:
     """Return a verdict for each goal that the cases cover."""
     threads = max((case.threads for case in cases), default=0)
     last = {case.label: case for case in cases if case.threads == threads and not case.long}
@@ -99,11 +112,23 @@ def judge(cases: list[Case], startup: Startup | None = None) -> list[Verdict]:
             for label in SPEED
             if label in last and label in first
         ]
+    found += one_thread(alone)
     found += packed(last)
     found += memory(cases, last)
     found += tables(last)
     if startup is not None:
         found += starts(startup)
+    return found
+
+
+def one_thread(cases: Sequence[Case]) -> list[Verdict]:
+    """Judge processor time, relative to ``zstd -1`` on the same log."""
+    found = []
+    for case in cases:
+        other = processor.of_log(cases, case.log, "zstd")
+        if case.label in ONE_THREAD and not case.old and other is not None:
+            what, goal = f"{case.label}, processor time", ONE_THREAD[case.label]
+            found.append(most(what, processor.by(case, other), goal, "x `zstd -1`"))
     return found
 
 
@@ -117,7 +142,7 @@ def packed(last: dict[str, Case]) -> list[Verdict]:
         limits = (case.unpacked, plain) if case.form == "zst" else (case.unpacked,)
         limit = [max(times) for times in zip(*limits, strict=True)]
         unit = "x the time to unpack it" + (", or of the plain log" if case.form == "zst" else "")
-        found.append(most(case.label, by(case.seconds, limit), UNPACKED, unit))
+        found.append(most(case.label, by(case.seconds, limit), UNPACKED[case.form], unit))
     return found
 
 

@@ -1,12 +1,14 @@
 """Measure one way of reading one log, in a process of its own; prints one line of JSON.
 
-``seconds`` is the wall time of the work itself, without starting Python and importing. ``peak`` is
-the largest resident memory of this process, everything included.
+``seconds`` is the wall time of the work itself, without starting Python and importing, and
+``processor`` the processor time that all threads and programs spend on it. ``peak`` is the largest
+resident memory of this process, everything included.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -17,7 +19,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from cases import TABLES
+from cases import TABLES, YARDSTICKS
 
 STRACE_REGEX = (
     r"^(?:\[pid +)?(?<tid>\d+)\]? +(?<ts>\d+\.\d+) "
@@ -62,18 +64,49 @@ def peak_bytes() -> int:
     raise RuntimeError("no VmHWM in /proc/self/status")
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process and of the programs that it ran."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+class Clock:
+    """Times what is done after it is made."""
+
+    def __init__(self) -> None:
+        self.processor = processor_seconds()
+        self.wall = time.perf_counter()
+
+    def stop(self) -> dict[str, float]:
+        """Return what a measurement says of time."""
+        seconds = time.perf_counter() - self.wall
+        return {"seconds": seconds, "processor": processor_seconds() - self.processor}
+
+
+def load_extension(path: str) -> None:
+    """Have ``tracefast._core`` be the extension of another build."""
+    import tracefast
+
+    # The package is that of this build: the extension finds it, and it finds the extension.
+    spec = importlib.util.spec_from_file_location("tracefast._core", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tracefast._core"] = module
+    tracefast.__dict__["_core"] = module
+    spec.loader.exec_module(module)
+
+
 def run_arrow(log: str, threads: int, _output: str) -> dict[str, object]:
     """Drain the stream of record batches without keeping them."""
     from tracefast._core import Reader
 
-    start = time.perf_counter()
+    clock = Clock()
     rows = 0
     with Reader([log], threads=threads) as reader:
         for batch in reader:
             rows += batch.num_rows
         report = reader.report
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "rows": rows, **facts(report)}
+    times = clock.stop()
+    return {**times, "rows": rows, **facts(report)}
 
 
 def run_parquet(log: str, threads: int, output: str) -> dict[str, object]:
@@ -90,10 +123,10 @@ def parsed(log: str, output: str, **options) -> dict[str, object]:
     """Time the parser."""
     from tracefast._core import parse
 
-    start = time.perf_counter()
+    clock = Clock()
     report = parse([log], output, **options)
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "rows": report.rows, **facts(report)}
+    times = clock.stop()
+    return {**times, "rows": report.rows, **facts(report)}
 
 
 def run_table(name: str, source: str, threads: int, output: str) -> dict[str, object]:
@@ -106,7 +139,7 @@ def run_table(name: str, source: str, threads: int, output: str) -> dict[str, ob
     stdout = os.dup(1)
     with Path(output).open("wb") as table:
         os.dup2(table.fileno(), 1)
-    start = time.perf_counter()
+    clock = Clock()
     from tracefast.cli import main as command
 
     try:
@@ -115,11 +148,11 @@ def run_table(name: str, source: str, threads: int, output: str) -> dict[str, ob
         if done.code:
             raise
     sys.stdout.flush()
-    seconds = time.perf_counter() - start
+    times = clock.stop()
     os.dup2(stdout, 1)
     with Path(output).open("rb") as table:
         rows = sum(1 for _ in table) - 1
-    return {"seconds": seconds, "rows": rows}
+    return {**times, "rows": rows}
 
 
 def facts(report) -> dict[str, object]:
@@ -136,7 +169,7 @@ def run_polars(log: str, _threads: int, output: str) -> dict[str, object]:
     """Split each line with one regular expression in polars and sink the columns to Parquet."""
     import polars as pl
 
-    start = time.perf_counter()
+    clock = Clock()
     line = pl.col("line")
     (
         pl.scan_csv(
@@ -151,10 +184,10 @@ def run_polars(log: str, _threads: int, output: str) -> dict[str, object]:
         .unnest("line")
         .sink_parquet(output, compression="zstd", compression_level=1)
     )
-    seconds = time.perf_counter() - start
+    times = clock.stop()
     count = pl.scan_parquet(output).select(pl.len(), pl.col("name").is_null().sum()).collect()
     rows, missed = count.row(0)
-    return {"seconds": seconds, "rows": rows, "lines": rows, "missed": missed}
+    return {**times, "rows": rows, "lines": rows, "missed": missed}
 
 
 def run_duckdb(log: str, threads: int, output: str) -> dict[str, object]:
@@ -164,7 +197,7 @@ def run_duckdb(log: str, threads: int, output: str) -> dict[str, object]:
     names = re.findall(r"\?<(\w+)>", STRACE_REGEX)
     pattern = re.sub(r"\?<\w+>", "", STRACE_REGEX).replace("'", "''")
     groups = ", ".join(f"'{name}'" for name in names)
-    start = time.perf_counter()
+    clock = Clock()
     with duckdb.connect() as connection:
         connection.execute(f"SET threads = {threads}")
         connection.execute("SET preserve_insertion_order = true")
@@ -180,12 +213,12 @@ def run_duckdb(log: str, threads: int, output: str) -> dict[str, object]:
             ) TO '{output}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
             """
         )
-        seconds = time.perf_counter() - start
+        times = clock.stop()
         found = connection.execute(
             f"SELECT count(*), count(*) FILTER (name = '') FROM '{output}'"
         ).fetchone()
     rows, missed = found or (0, 0)
-    return {"seconds": seconds, "rows": rows, "lines": rows, "missed": missed}
+    return {**times, "rows": rows, "lines": rows, "missed": missed}
 
 
 def run_re(log: str, _threads: int, output: str) -> dict[str, object]:
@@ -193,7 +226,7 @@ def run_re(log: str, _threads: int, output: str) -> dict[str, object]:
     match = re.compile(STRACE_END_REGEX).match
     sums: dict[bytes, list[float]] = {}
     lines = 0
-    start = time.perf_counter()
+    clock = Clock()
     with Path(log).open("rb") as text:
         for line in text:
             lines += 1
@@ -206,21 +239,33 @@ def run_re(log: str, _threads: int, output: str) -> dict[str, object]:
     with Path(output).open("wb") as table:
         for name, (calls, errors, seconds) in sorted(sums.items()):
             table.write(b"%b %d %d %f\n" % (name, calls, errors, seconds))
-    took = time.perf_counter() - start
-    return {"seconds": took, "rows": sum(int(entry[0]) for entry in sums.values()), "lines": lines}
+    times = clock.stop()
+    return {**times, "rows": sum(int(entry[0]) for entry in sums.values()), "lines": lines}
 
 
 def run_awk(log: str, _threads: int, output: str) -> dict[str, object]:
     """Do the same in awk: what ``strace -c`` counts, from a log."""
-    start = time.perf_counter()
+    clock = Clock()
     with Path(output).open("wb") as table:
         subprocess.run(["awk", AWK, log], stdout=table, check=True, env={"LC_ALL": "C"})
-    seconds = time.perf_counter() - start
+    times = clock.stop()
     sums = [line.split() for line in Path(output).read_text(encoding="ascii").splitlines()]
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     rows = sum(int(calls) for name, calls, *_ in sums if name != "lines")
     lines = sum(int(number) for name, number, *_ in sums if name == "lines")
-    return {"seconds": seconds, "rows": rows, "lines": lines, "peak": peak}
+    return {**times, "rows": rows, "lines": lines, "peak": peak}
+
+
+def run_program(name: str, log: str, _threads: int, _output: str) -> dict[str, object]:
+    """Run a program that does one thing with each byte."""
+    clock = Clock()
+    done = subprocess.run([*YARDSTICKS[name], log], stdout=subprocess.DEVNULL, check=False)
+    times = clock.stop()
+    # rg says with 1 that it found nothing.
+    if done.returncode > (name == "rg"):
+        raise SystemExit(f"{name} failed: {done.returncode}")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    return {**times, "rows": 0, "peak": peak}
 
 
 CASES = {
@@ -232,6 +277,7 @@ CASES = {
     "duckdb": run_duckdb,
     "re": run_re,
     "awk": run_awk,
+    **{name: partial(run_program, name) for name in YARDSTICKS},
 }
 
 
@@ -242,7 +288,10 @@ def main() -> None:
     parser.add_argument("log")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--output", default="", help="where the Parquet file goes")
+    parser.add_argument("--extension", help="of another build, in place of the one installed")
     options = parser.parse_args()
+    if options.extension:
+        load_extension(options.extension)
     result = CASES[options.case](options.log, options.threads, options.output)
     print(json.dumps({"peak": peak_bytes(), **result}))
 

@@ -1,7 +1,7 @@
 """Draw the comparison of a recorded result: ``picture.py [RESULT.json]``.
 
-It writes ``docs/comparison.svg``: bars on a logarithmic scale of ratios to ``wc -l``, one for each
-way, in the order of the table. Without a name it takes the newest result that has a comparison.
+It writes ``docs/comparison.svg``: bars of the time that each way takes, in the table's order, on
+an axis from zero. Without a name it takes the newest result that has a comparison.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from html import escape
 from pathlib import Path
 
 import comparison
-from cases import Case
+import make_log
+from cases import Case, middle
 
 HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "docs" / "comparison.svg"
@@ -55,53 +56,67 @@ def load(result: Path) -> tuple[dict, list[Case]]:
     return content, cases
 
 
+def step(most: float) -> float:
+    """Return the distance of the lines of an axis up to `most`: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(power * part for part in (0.1, 0.2, 0.5, 1) if most <= 8 * power * part)
+
+
 def draw(content: dict, cases: list[Case]) -> str:
     """Return the picture."""
-    ratios = {case.tool: comparison.ratio(case) for case in cases}
-    lowest = math.floor(math.log10(min(ratios.values())))
+    seconds = {case.tool: middle(comparison.times(case)) for case in cases}
+    counted = middle([took for case in cases for took in case.counted])
     width = WIDTH - LEFT - RIGHT
-
-    def x(ratio: float) -> float:
-        return LEFT + width * (math.log10(ratio) - lowest) / -lowest
-
-    body, y = [], TOP
+    scale = width / max(seconds.values())
+    body = [
+        bar("other", TOP, counted * scale),
+        text(LEFT - 8, TOP + 13, "wc -l, 1 thread", "", "end"),
+        text(LEFT + counted * scale + 6, TOP + 13, show_seconds(counted), ""),
+    ]
+    y = TOP + ROW
     for case in cases:
         if case.tool in HEADS:
             body.append(text(LEFT, y + 14, HEADS[case.tool], "small"))
             y += 24
         kind = "own" if case.label.startswith("tracefast") else "other"
-        end = x(ratios[case.tool])
+        length = seconds[case.tool] * scale
         threads = f"{case.threads} threads" if case.threads > 1 else "1 thread"
         body += [
-            bar(kind, y, end - LEFT),
+            bar(kind, y, length),
             text(LEFT - 8, y + 13, f"{case.label}, {threads}", "", "end"),
-            text(end + 6, y + 13, f"{ratios[case.tool]:.3g}", ""),
+            text(LEFT + length + 6, y + 13, show_seconds(seconds[case.tool]), ""),
         ]
         y += ROW
     grid = []
-    for power in range(lowest, 1):
-        at = x(10**power)
-        name = "wc -l = 1" if power == 0 else f"{10**power:g}"
+    apart = step(max(seconds.values()))
+    for number in range(math.floor(max(seconds.values()) / apart) + 1):
+        at = LEFT + number * apart * scale
         grid += [
             f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 6}" y2="{y}"/>',
-            text(at, y + 16, name, "small", "middle"),
+            text(at, y + 16, f"{number * apart:g}{' s' if number else ''}", "small", "middle"),
         ]
     versions = content["versions"]
     used = ", ".join(dict.fromkeys(versions[case.tool] for case in cases))
     facts = f"{content['machine']['processor']}, {content['machine']['date']}: {used}"
     height = y + BOTTOM
-    about = "Speed of several ways to read a log of strace"
+    log = make_log.show_size(next(one["bytes"] for one in content["cases"] if one.get("compared")))
+    about = f"Time that several ways take to read one log of strace, {log}"
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{about}">',
         f"<style>{STYLE}</style>",
-        text(16, 26, "Speed on one log of strace, by that of wc -l (longer is faster)", "title"),
+        text(16, 26, f"{about} (shorter is faster)", "title"),
         *grid,
         *body,
         text(16, height - 10, facts, "small"),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def show_seconds(seconds: float) -> str:
+    """Return a time with three digits."""
+    return f"{seconds:.3g} s"
 
 
 def bar(kind: str, y: int, width: float) -> str:

@@ -2,9 +2,9 @@
 
 Speeds are given as ratios to ``wc -l`` of the same file, measured just before and just after each
 run: on a shared machine absolute speeds of different minutes cannot be compared. Every run is a
-process of its own, every log is in the page cache, the runs of a round alternate, and the median
-over the rounds counts. Exits with 1 if a log is not understood, or two runs disagree about it; a
-goal that is missed is only said to be.
+process of its own, every log is in the page cache but for those measured cold, and the runs of a
+round alternate. The median over the rounds counts; of processor time the lowest. Exits with 1 if a
+log is not understood, or two runs disagree about it; a goal that is missed is only said to be.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import platform
 import re
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -30,10 +30,14 @@ import programs
 from cases import PACKERS, TABLES, Bench, Case, middle, missing
 from startup import Startup
 from text_table import markdown
+from timing import cold, processor
 
 HERE = Path(__file__).resolve().parent
 
-GROUPS = ("parse", "packed", "tables", "scan", "comparison", "startup", "detours", "memory")
+GROUPS = (
+    "parse", "packed", "tables", "scan", "comparison", "processor", "cold", "startup", "detours",
+    "memory",
+)  # fmt: skip
 """What can be measured. ``memory`` is part of ``parse``, and can also be measured alone."""
 
 
@@ -84,6 +88,9 @@ def plan(folder: Path, headers: Path | None, options: argparse.Namespace) -> lis
             cases += tables(log("strace", size), count, saved=count == threads[-1])
     if "packed" in wanted:
         cases += packed(log("strace", size), threads[-1])
+    if "processor" in wanted:
+        logs = {kind: log(kind, min(size, processor.BYTES)) for kind in ("strace", "ftrace")}
+        cases += processor.plan(logs, old=options.old is not None)
     if "comparison" in wanted:
         cases += comparison.plan(log("strace", min(size, comparison.BYTES)), threads[-1])
     cases += [
@@ -155,13 +162,22 @@ def table_of_goals(verdicts: list[goals.Verdict]) -> str:
     return markdown(("goal", "measured", "wanted", ""), rows, left=4)
 
 
-def report(
-    cases: list[Case],
-    bench: Bench,
-    queries: lazy.Lazy | None,
-    startup: Startup | None,
-    rounds: int,
-) -> str:
+@dataclass
+class Others:
+    """What is measured besides cases, where it is wanted."""
+
+    queries: lazy.Lazy | None
+    startup: Startup | None
+    cold: cold.Cold | None
+
+    def measure(self) -> None:
+        """Measure everything once."""
+        for part in (self.queries, self.startup, self.cold):
+            if part is not None:
+                part.measure()
+
+
+def report(cases: list[Case], bench: Bench, others: Others, rounds: int) -> str:
     """Return the whole result as Markdown."""
     facts = [f"{name}: {value}" for name, value in machine().items()]
     for log in sorted({case.log for case in cases}):
@@ -169,24 +185,30 @@ def report(
         facts.append(f"{log.name}: {size:,} bytes, {bench.lines[log]:,} lines")
     facts.append(f"rounds: {rounds}, medians; `wc -l` before and after every run")
     parts = ["\n".join(f"- {fact}" for fact in facts)]
-    own = [case for case in cases if not case.compared]
+    own = [case for case in cases if not case.compared and not case.alone]
+    alone = [case for case in cases if case.alone]
     if own:
         parts.append(table(own))
-    verdicts = goals.judge(own, startup)
+    if alone:
+        parts.append("## Processor time\n\n" + processor.table(alone, bench.lines))
+    if others.cold is not None:
+        parts.append(f"## Cold, {others.cold.log.name}\n\n{others.cold.report()}")
+    verdicts = goals.judge(own, others.startup, alone)
     if verdicts:
         parts.append("## Goals\n\n" + table_of_goals(verdicts))
-        if goals.too_short(own):
+        if goals.too_short([*own, *alone]):
             least = make_log.show_size(goals.JUDGED_BYTES)
             parts.append(f"The logs are shorter than {least}: too short to judge speed by.")
     compared = [case for case in cases if case.compared]
     if compared:
         parts.append(f"## Comparison, {compared[0].log.name}\n\n{comparison.table(compared)}")
-    if queries is not None:
-        name, found = queries.log.name, markdown(lazy.HEAD, queries.table(), left=1)
+    if others.queries is not None:
+        name = others.queries.log.name
+        found = markdown(lazy.HEAD, others.queries.table(), left=1)
         parts.append(f"## Lazy queries, {name}\n\n{found}")
-    if startup is not None:
+    if others.startup is not None:
         head = ("", "ms", "beyond `python -c pass`", "least")
-        parts.append("## Starting\n\n" + markdown(head, startup.table(), left=1))
+        parts.append("## Starting\n\n" + markdown(head, others.startup.table(), left=1))
     return "\n\n".join(parts)
 
 
@@ -201,7 +223,7 @@ def off_the_fast_path(made: list[Path], program: Path | None) -> str:
     return f"\n\n## Lines off the fast path\n\n{found}"
 
 
-def record(text: str, cases: list[Case], startup: Startup | None) -> Path:
+def record(text: str, cases: list[Case], others: Others) -> Path:
     """Save the result, with all measurements, next to earlier ones."""
     facts = machine()
     name = re.sub(r"[^a-z0-9]+", "-", facts["processor"].lower().split("(")[0]).strip("-")
@@ -216,7 +238,8 @@ def record(text: str, cases: list[Case], startup: Startup | None) -> Path:
         "machine": facts,
         "versions": comparison.versions(),
         "cases": samples,
-        "startup": startup.seconds if startup else {},
+        "startup": others.startup.seconds if others.startup else {},
+        "cold": others.cold.seconds if others.cold else {},
     }
     path.with_suffix(".json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if any(case.compared for case in cases):
@@ -267,38 +290,36 @@ def arguments() -> argparse.Namespace:
         "--detours", type=Path, metavar="PROGRAM",
         help="counts lines off the fast path (built by cargo)",
     )  # fmt: skip
+    parser.add_argument(
+        "--old", type=Path, metavar="EXTENSION",
+        help="the extension of another build, whose processor time is measured in turn",
+    )  # fmt: skip
     make_log.add_options(parser)
     return parser.parse_args()
 
 
-def run_round(
-    number: int,
-    bench: Bench,
-    cases: list[Case],
-    queries: lazy.Lazy | None,
-    startup: Startup | None,
-) -> None:
-    """Measure everything once."""
-    for case in cases:
+def run_round(number: int, bench: Bench, cases: list[Case], others: Others) -> None:
+    """Measure everything once, every second time in the other order."""
+    for case in cases if number % 2 == 0 else reversed(cases):
         bench.measure(case)
         print(
-            f"round {number + 1}: {case.label}, {case.log.name}, {case.threads} threads:"
-            f" {case.seconds[-1]:.2f} s, {case.ratios[-1]:.3f} x wc -l",
+            f"round {number + 1}: {case.label}{', old build' * case.old}, {case.log.name},"
+            f" {case.threads} threads: {case.seconds[-1]:.2f} s, {case.ratios[-1]:.3f} x wc -l",
             file=sys.stderr,
         )
-    if queries is not None:
-        queries.measure()
-    if startup is not None:
-        startup.measure()
+    others.measure()
 
 
-def lazy_queries(folder: Path, options: argparse.Namespace) -> lazy.Lazy | None:
-    """Return the queries of a log of the first size, if they are wanted."""
-    if "scan" not in options.only:
-        return None
-    size, *_ = options.sizes
-    return lazy.Lazy(
-        make_log.make_log("strace", size, folder, source=options.source, seconds=options.seconds)
+def plan_others(folder: Path, options: argparse.Namespace) -> Others:
+    """Return what else is wanted, of a log of the first size."""
+    wanted, size = options.only, options.sizes[0]
+    if not wanted & {"scan", "cold"}:
+        return Others(None, Startup() if "startup" in wanted else None, None)
+    log = make_log.make_log("strace", size, folder, source=options.source, seconds=options.seconds)
+    return Others(
+        lazy.Lazy(log) if "scan" in wanted else None,
+        Startup() if "startup" in wanted else None,
+        cold.Cold(log, options.threads[-1]) if "cold" in wanted else None,
     )
 
 
@@ -309,21 +330,20 @@ def main() -> int:
     headers = None
     if "parse" in options.only:
         headers = options.headers or programs.build("tracefast-core", "headers")
-    bench = Bench(folder, headers)
+    bench = Bench(folder, headers, options.old)
     cases = plan(folder, headers, options)
-    startup = Startup() if "startup" in options.only else None
-    queries = lazy_queries(folder, options)
+    others = plan_others(folder, options)
     for case in cases:
         bench.prepare(case)
     for number in range(options.rounds):
-        run_round(number, bench, cases, queries, startup)
+        run_round(number, bench, cases, others)
     bench.clean()
-    text = report(cases, bench, queries, startup, options.rounds)
+    text = report(cases, bench, others, options.rounds)
     if "detours" in options.only:
         text += off_the_fast_path(sorted({case.log for case in cases}), options.detours)
     print(text)
     if options.record:
-        print(f"\nkept as {record(text, cases, startup)}")
+        print(f"\nkept as {record(text, cases, others)}")
     for complaint in bench.complaints:
         print(f"error: {complaint}", file=sys.stderr)
     for example in sorted(bench.examples):

@@ -64,9 +64,9 @@ def parse(
         Rows in a row group of Parquet, at most 16,777,216. Readers skip row groups and, within
         them, pages of 65,536 rows. Larger groups take more memory while they are written.
     compression
-        Compression of Parquet pages: ``"zstd"`` for level 1, ``"zstd:1"`` to ``"zstd:22"``, or
-        ``"none"``. The default is zstd at level 1: higher levels save a few per cent and take much
-        longer. Arrow files are not compressed.
+        Compression of Parquet pages: ``"zstd"`` for level 1, ``"zstd:1"`` to ``"zstd:22"``,
+        ``"lz4"``, or ``"none"``. The default is zstd at level 1: higher levels save a few per cent
+        and take much longer. Arrow files are not compressed.
     block_bytes
         Bytes of text that one worker takes at a time.
     clobber

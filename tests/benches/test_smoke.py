@@ -20,6 +20,8 @@ import make_log
 import measure
 import tracefast as tf
 from support.paths import BENCHES
+from timing import processor
+from tracefast import _core
 
 COPIES = 3
 
@@ -171,9 +173,9 @@ def rows_of(text):
 
 
 def test_bench_runs_and_prints_every_row(tmp_path):
-    done = run_bench(tmp_path, "--size", "2MB")
+    done = run_bench(tmp_path, "--size", "2MB", "--old", _core.__file__)
     assert done.returncode == 0, done.stderr
-    table, found, compared, asked, starting, off = done.stdout.split("\n## ")
+    table, alone, cold, found, compared, asked, starting, off = done.stdout.split("\n## ")
     rows = rows_of(table)
     for kind in ("strace", "ftrace"):
         assert rows[f"{kind} to Arrow"] == rows[f"{kind} to Parquet"] == 2
@@ -185,6 +187,12 @@ def test_bench_runs_and_prints_every_row(tmp_path):
     for form in packed:
         assert rows[f"strace.{form} to Parquet"] == 1
         assert (tmp_path / f"strace-bundled-2MB.log.{form}").stat().st_size < 1_000_000
+    times = rows_of(alone)
+    here = {tool: shown for tool, shown in processor.LABELS.items() if not processor.missing(tool)}
+    assert times.keys() >= {*goals.ONE_THREAD, *here.values()}
+    assert times["zstd -1"] == times["wc -l"] == 2
+    assert "x the old build" in alone
+    assert rows_of(cold)["to Parquet, 2 threads"] == 1 or "nothing is measured cold" in cold
     goals_shown = rows_of(found)
     for label in goals.SPEED:
         assert goals_shown[label] == goals_shown[f"second core, {label}"] == 1

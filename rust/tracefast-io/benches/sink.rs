@@ -95,14 +95,16 @@ fn columns(criterion: &mut Criterion, batches: &[RecordBatch]) {
     let mut group = criterion.benchmark_group("columns");
     group.throughput(Throughput::Elements(rows as u64));
     let empty = only(None);
-    group.bench_function("nothing", |bench| bench.iter(|| encoder.encode(&empty).unwrap()));
+    group.bench_function("nothing", |bench| {
+        bench.iter(|| encoder.encode(empty.as_slice()).unwrap());
+    });
     for (i, (_, name, kind)) in COLUMNS.iter().enumerate() {
         if batches[0].column(i).null_count() == batches[0].num_rows() {
             continue;
         }
         let one = only(Some(i));
         group.bench_function(BenchmarkId::new(format!("{kind:?}"), name), |bench| {
-            bench.iter(|| encoder.encode(&one).unwrap());
+            bench.iter(|| encoder.encode(one.as_slice()).unwrap());
         });
     }
     group.finish();

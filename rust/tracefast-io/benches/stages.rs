@@ -249,7 +249,7 @@ impl Arrow {
     }
 
     fn encode(&mut self, watch: &mut Watch) {
-        let group = watch.time(Stage::Parquet, || self.encoder.encode(&self.batches));
+        let group = watch.time(Stage::Parquet, || self.encoder.encode(self.batches.as_slice()));
         std::hint::black_box(group.expect("batches of the event schema"));
         self.batches.clear();
     }

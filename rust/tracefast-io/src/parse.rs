@@ -45,7 +45,7 @@ impl Encode for Encoder {
     type Output = Encoded;
 
     fn encode(&self, batches: Vec<RecordBatch>) -> Result<Encoded> {
-        Self::encode(self, &batches)
+        Self::encode(self, batches)
     }
 }
 

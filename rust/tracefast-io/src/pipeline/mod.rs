@@ -11,6 +11,9 @@ mod source_thread;
 mod unpack;
 mod worker;
 
+#[cfg(test)]
+mod simulation;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -204,45 +207,8 @@ impl<E: Encode> Pipeline<E> {
         options: Options,
         progress: Arc<Progress>,
     ) -> Result<Self> {
-        let pool = Arc::new(Pool::default());
-        let threads = options.threads();
-        let mut stream = Stream::new(Arc::clone(&pool));
-        stream.model = options.model;
-        stream.assume_complete = options.assume_complete;
-        let grouper = RowGrouper::new(stream, options.group_rows, options.limit);
-        let state = State {
-            plan: None,
-            blocks: 0,
-            claim: 0,
-            read: VecDeque::new(),
-            unpacking: Unpacking::default(),
-            parsed: BTreeMap::new(),
-            waiting: 0,
-            resolve: 0,
-            grouper: Some(Box::new(grouper)),
-            batches_due: VecDeque::new(),
-            open_groups: OpenGroups::default(),
-            groups: VecDeque::new(),
-            outstanding: 0,
-            texts: VecDeque::new(),
-            outputs: BTreeMap::new(),
-            next: 0,
-            ending: false,
-            finished: None,
-            error: None,
-            stop: false,
-        };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            work: Condvar::new(),
-            drive: Condvar::new(),
-            output: Condvar::new(),
-            encode,
-            options,
-            threads,
-            pool,
-            progress,
-        });
+        let shared = Arc::new(Shared::new(encode, options, progress));
+        let threads = shared.threads;
         let mut this = Self { shared, threads: Vec::new() };
         for number in 0..threads {
             this.spawn(format!("tracefast-{number}"), Shared::work)?;
@@ -336,7 +302,51 @@ impl<E: Encode> Drop for Guard<'_, E> {
         self.0.fail(Error::new(ErrorKind::Broken(what)));
     }
 }
+
 impl<E: Encode> Shared<E> {
+    /// Nothing is read, and no thread runs yet.
+    fn new(encode: E, options: Options, progress: Arc<Progress>) -> Self {
+        let pool = Arc::new(Pool::default());
+        let threads = options.threads();
+        let mut stream = Stream::new(Arc::clone(&pool));
+        stream.model = options.model;
+        stream.assume_complete = options.assume_complete;
+        let grouper = RowGrouper::new(stream, options.group_rows, options.limit);
+        let state = State {
+            plan: None,
+            blocks: 0,
+            claim: 0,
+            read: VecDeque::new(),
+            unpacking: Unpacking::default(),
+            parsed: BTreeMap::new(),
+            waiting: 0,
+            resolve: 0,
+            grouper: Some(Box::new(grouper)),
+            batches_due: VecDeque::new(),
+            open_groups: OpenGroups::default(),
+            groups: VecDeque::new(),
+            outstanding: 0,
+            texts: VecDeque::new(),
+            outputs: BTreeMap::new(),
+            next: 0,
+            ending: false,
+            finished: None,
+            error: None,
+            stop: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            drive: Condvar::new(),
+            output: Condvar::new(),
+            encode,
+            options,
+            threads,
+            pool,
+            progress,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<E::Output>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

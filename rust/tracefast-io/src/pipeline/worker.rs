@@ -48,7 +48,7 @@ impl<E: Encode> Shared<E> {
     }
 
     /// The job that is ready and nearest to the end.
-    fn job(&self, state: &mut State<E::Output>) -> Option<Job> {
+    pub(super) fn job(&self, state: &mut State<E::Output>) -> Option<Job> {
         if state.stop {
             return None;
         }

@@ -75,10 +75,10 @@ impl Encoder {
     /// assert!(file.starts_with(b"ARROW1"));
     /// # Ok::<(), tracefast_io::error::Error>(())
     /// ```
-    pub fn encode(&self, batches: &[RecordBatch]) -> Result<Encoded> {
+    pub fn encode(&self, batches: impl Into<Vec<RecordBatch>>) -> Result<Encoded> {
         Ok(match self {
             Self::Parquet(encoder) => Encoded::Parquet(encoder.encode(batches)?),
-            Self::Ipc(encoder) => Encoded::Ipc(encoder.encode(batches)?),
+            Self::Ipc(encoder) => Encoded::Ipc(encoder.encode(&batches.into())?),
         })
     }
 

@@ -103,7 +103,7 @@ pub(crate) fn own(groups: &[&[RecordBatch]]) -> Vec<u8> {
     let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
     let mut appender = ParquetAppender::try_new(Vec::new(), &encoder).unwrap();
     for group in groups {
-        appender.append(encoder.encode(group).unwrap()).unwrap();
+        appender.append(encoder.encode(*group).unwrap()).unwrap();
     }
     appender.finish(Vec::new()).unwrap()
 }

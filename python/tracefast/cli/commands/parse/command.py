@@ -96,7 +96,7 @@ def parse(
     compression: Annotated[
         str | None,
         typer.Option(
-            metavar="zstd|zstd:LEVEL|none",
+            metavar="zstd|zstd:LEVEL|lz4|none",
             help="Compression of Parquet pages; LEVEL is 1 to 22, and higher levels save little. "
             "Arrow files are not compressed.  [default: zstd:1]",
             show_default=False,
@@ -256,10 +256,10 @@ def _check_compression(wanted: str | None, sink: Sink | None) -> None:
     """Refuse a compression that does not exist, or that the output cannot have."""
     if wanted is None:
         return
-    if not re.fullmatch(r"none|zstd(:([1-9]|1[0-9]|2[0-2]))?", wanted, re.ASCII):
+    if not re.fullmatch(r"none|lz4|zstd(:([1-9]|1[0-9]|2[0-2]))?", wanted, re.ASCII):
         raise CommandError(
             f"--compression {wanted}: no such compression",
-            "give zstd, zstd:1 to zstd:22, or none",
+            "give zstd, zstd:1 to zstd:22, lz4, or none",
         )
     if sink != "parquet":
         raise CommandError(

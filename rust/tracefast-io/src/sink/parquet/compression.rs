@@ -5,14 +5,14 @@ use std::io;
 use std::str::FromStr;
 
 use bytes::Bytes;
+use lz4_flex::block;
 use parquet::basic::{CompressionCodec as Codec, ZstdLevel};
 use zstd::bulk::Compressor;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What the pages of a Parquet file are compressed with: what every reader knows, and no more than
-/// is of use here. On the columns of events lz4, snappy and gzip are neither smaller nor faster
-/// than the first level of zstd.
+/// What the pages of a Parquet file are compressed with: what readers know, and no more than is of
+/// use here. On the columns of events snappy and gzip are neither smaller nor faster than these.
 ///
 /// # Examples
 /// ```
@@ -20,16 +20,27 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// assert_eq!("zstd".parse::<Compression>()?, Compression::default());
 /// assert_eq!("zstd:9".parse::<Compression>()?.to_string(), "zstd:9");
+/// assert_eq!("lz4".parse::<Compression>()?, Compression::LZ4);
 /// assert_eq!("none".parse::<Compression>()?, Compression::NONE);
 /// assert!("zstd:23".parse::<Compression>().is_err());
 /// # Ok::<(), tracefast_io::error::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compression(Option<ZstdLevel>);
+pub struct Compression(Packing);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    None,
+    Lz4,
+    Zstd(ZstdLevel),
+}
 
 impl Compression {
     /// Pages are written as they are.
-    pub const NONE: Self = Self(None);
+    pub const NONE: Self = Self(Packing::None);
+
+    /// Blocks of LZ4 without a frame, which Parquet calls `LZ4_RAW`.
+    pub const LZ4: Self = Self(Packing::Lz4);
 
     /// zstd at a level from 1 to 22. Higher levels save a few per cent and cost much time.
     ///
@@ -41,12 +52,16 @@ impl Compression {
             let what = format!("zstd level must be from 1 to 22, got {level}");
             return Err(Error::new(ErrorKind::Option(what)));
         }
-        Ok(Self(Some(ZstdLevel::try_new(level)?)))
+        Ok(Self(Packing::Zstd(ZstdLevel::try_new(level)?)))
     }
 
     /// The number in the file.
     pub(crate) fn codec(self) -> i32 {
-        let codec = if self.0.is_some() { Codec::ZSTD } else { Codec::UNCOMPRESSED };
+        let codec = match self.0 {
+            Packing::None => Codec::UNCOMPRESSED,
+            Packing::Lz4 => Codec::LZ4_RAW,
+            Packing::Zstd(_) => Codec::ZSTD,
+        };
         codec as i32
     }
 }
@@ -54,15 +69,16 @@ impl Compression {
 impl Default for Compression {
     /// The first level of zstd.
     fn default() -> Self {
-        Self(Some(ZstdLevel::default()))
+        Self(Packing::Zstd(ZstdLevel::default()))
     }
 }
 
 impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(level) => write!(f, "zstd:{}", level.compression_level()),
-            None => f.write_str("none"),
+            Packing::None => f.write_str("none"),
+            Packing::Lz4 => f.write_str("lz4"),
+            Packing::Zstd(level) => write!(f, "zstd:{}", level.compression_level()),
         }
     }
 }
@@ -73,6 +89,7 @@ impl FromStr for Compression {
     fn from_str(text: &str) -> Result<Self> {
         let known = match text.split_once(':') {
             None if text == "none" => Some(Self::NONE),
+            None if text == "lz4" => Some(Self::LZ4),
             None if text == "zstd" => Some(Self::default()),
             Some(("zstd", level)) if level.bytes().all(|b| b.is_ascii_digit()) => {
                 level.parse().ok().and_then(|level| Self::zstd(level).ok())
@@ -81,7 +98,7 @@ impl FromStr for Compression {
         };
         known.ok_or_else(|| {
             let what = format!(
-                "compression must be 'zstd', 'zstd:1' to 'zstd:22', or 'none', got '{text}'"
+                "compression must be 'zstd', 'zstd:1' to 'zstd:22', 'lz4', or 'none', got '{text}'"
             );
             Error::new(ErrorKind::Option(what))
         })
@@ -94,15 +111,26 @@ const LONG: usize = 16 << 20;
 /// Compresses page after page with the same memory.
 pub(crate) struct Packer {
     codec: i32,
-    zstd: Option<Compressor<'static>>,
+    compressor: PageCompressor,
     packed: Vec<u8>,
+}
+
+enum PageCompressor {
+    None,
+    Lz4,
+    Zstd(Compressor<'static>),
 }
 
 impl Packer {
     pub(crate) fn new(compression: Compression) -> io::Result<Self> {
-        let level = compression.0.map(|level| level.compression_level());
-        let zstd = level.map(Compressor::new).transpose()?;
-        Ok(Self { codec: compression.codec(), zstd, packed: Vec::new() })
+        let compressor = match compression.0 {
+            Packing::None => PageCompressor::None,
+            Packing::Lz4 => PageCompressor::Lz4,
+            Packing::Zstd(level) => {
+                PageCompressor::Zstd(Compressor::new(level.compression_level())?)
+            }
+        };
+        Ok(Self { codec: compression.codec(), compressor, packed: Vec::new() })
     }
 
     pub(crate) fn codec(&self) -> i32 {
@@ -110,18 +138,30 @@ impl Packer {
     }
 
     pub(crate) fn pack(&mut self, plain: &[u8]) -> io::Result<Bytes> {
-        let Some(zstd) = &mut self.zstd else { return Ok(Bytes::copy_from_slice(plain)) };
-        self.packed.clear();
-        self.packed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
-        zstd.compress_to_buffer(plain, &mut self.packed)?;
-        if self.packed.len() > LONG {
-            return Ok(Bytes::from(std::mem::take(&mut self.packed)));
+        let packed = &mut self.packed;
+        let len = match &mut self.compressor {
+            PageCompressor::None => return Ok(Bytes::copy_from_slice(plain)),
+            PageCompressor::Lz4 => {
+                // The memory is filled with zeros only where it grows.
+                packed.resize(packed.len().max(block::get_maximum_output_size(plain.len())), 0);
+                block::compress_into(plain, packed).map_err(io::Error::other)?
+            }
+            PageCompressor::Zstd(zstd) => {
+                packed.clear();
+                packed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+                zstd.compress_to_buffer(plain, packed)?
+            }
+        };
+        if len > LONG {
+            packed.truncate(len);
+            return Ok(Bytes::from(std::mem::take(packed)));
         }
-        Ok(Bytes::copy_from_slice(&self.packed))
+        Ok(Bytes::copy_from_slice(&packed[..len]))
     }
 
     /// Frees the memory of an unusually large page.
     pub(crate) fn shrink(&mut self, capacity: usize) {
+        self.packed.truncate(capacity);
         self.packed.shrink_to(capacity);
     }
 }

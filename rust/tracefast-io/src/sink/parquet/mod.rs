@@ -25,10 +25,12 @@ use crate::sink::parquet::encoding::integers;
 use crate::sink::parquet::encoding::nulls;
 use crate::sink::parquet::encoding::texts;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::schema::types::SchemaDescriptor;
 use tracefast_core::events::schema::{Column, schema};
@@ -114,26 +116,34 @@ impl ParquetEncoder {
 
     /// Encodes any number of batches as one row group.
     ///
-    /// The bytes depend on the rows only, not on how they are cut into batches.
+    /// The bytes depend on the rows only, not on how they are cut into batches. Each column of
+    /// batches that are given away is freed once it is encoded.
     ///
     /// # Errors
     /// When a batch has another schema, a dictionary holds a null value, or a text does not fit
     /// into a page (2 GiB).
-    pub fn encode(&self, batches: &[RecordBatch]) -> Result<EncodedGroup> {
+    pub fn encode(&self, batches: impl Into<Vec<RecordBatch>>) -> Result<EncodedGroup> {
+        let batches = batches.into();
+        let mut rows = 0;
+        let mut columns = vec![Vec::with_capacity(batches.len()); schema().fields().len()];
         for batch in batches {
             check_schema(&batch.schema())?;
+            rows += batch.num_rows();
+            for (arrays, array) in columns.iter_mut().zip(batch.columns()) {
+                arrays.push(Arc::clone(array));
+            }
         }
-        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        // Texts first: they hold the blocks of the log.
+        let schema = schema();
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by_key(|&i| *schema.field(i).data_type() != DataType::Utf8View);
         let mut scratch = self.shared.pool.take()?;
-        let columns = (0..schema().fields().len())
-            .map(|i| {
-                let arrays: Vec<ArrayRef> =
-                    batches.iter().map(|batch| Arc::clone(batch.column(i))).collect();
-                encode_column(i, &arrays, &mut scratch)
-            })
-            .collect::<Result<_>>();
+        let encoded = order
+            .into_iter()
+            .map(|i| Ok((i, encode_column(i, &std::mem::take(&mut columns[i]), &mut scratch)?)))
+            .collect::<Result<BTreeMap<_, _>>>();
         self.shared.pool.give_back(scratch);
-        Ok(EncodedGroup { rows, columns: columns? })
+        Ok(EncodedGroup { rows, columns: encoded?.into_values().collect() })
     }
 }
 
