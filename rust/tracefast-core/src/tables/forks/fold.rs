@@ -56,7 +56,7 @@ pub struct Forks {
 impl Default for Forks {
     fn default() -> Self {
         Self {
-            tracker: Tracker::with_argv(),
+            tracker: Box::new(Tracker::with_argv()),
             names: Names::default(),
             acts: Vec::new(),
             sources: Vec::new(),
