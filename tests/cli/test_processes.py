@@ -13,8 +13,11 @@ import pytest
 
 import tracefast as tf
 from support.paths import DATA
-from tracefast.analysis.processes import SCHEMA
+from tracefast.analysis.processes import SCHEMA, only_mentioned
+from tracefast.cli.screen.matching import without_mentioned
 from tracefast.cli.screen.process_tree import render_tree
+from tracefast.cli.text.frame_rows import frame_of
+from tracefast.cli.text.rows import rows_of
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -295,3 +298,11 @@ def test_tasks_that_a_log_only_mentions_are_counted(run):
 def test_arguments_are_on_the_screen(terminal):
     text = terminal("processes", DATA / "demo.strace.zst", "--match", "tr", columns=80)
     assert text.splitlines()[1].endswith("tr -d '\\000'")
+
+
+def test_mentioned_tasks_are_the_same_without_polars():
+    table = tf.processes(tf.scan(DATA / "demo.ftrace.zst")).collect()
+    kept, left_out = without_mentioned(rows_of(table))
+    own = table.filter(~only_mentioned())
+    assert 0 < left_out == table.height - own.height
+    assert frame_of(kept).equals(own)

@@ -108,7 +108,7 @@ def _report_frame(request: Request, show: "Callable[[Rows], None]") -> int:
 
 def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> None:
     """Print the table, or the tree."""
-    from tracefast.cli.screen.matching import filtered_rows
+    from tracefast.cli.screen.matching import filtered_rows, without_mentioned
 
     # Each log is in order, but not all together.
     starts = rows.records("source", "ts_start")
@@ -117,7 +117,7 @@ def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> 
     )
     others = 0
     if request.form is Format.TABLE and not request.wide and request.where is None:
-        rows, others = _without_others(rows)
+        rows, others = without_mentioned(rows)
     kept = filtered_rows(rows, request, match, "image")
     if tree:
         from tracefast.cli.screen.process_tree import print_tree
@@ -134,20 +134,6 @@ def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> 
             f"note: {plural(others, 'other task')} of the machine, of which the log shows no"
             " calls and no start; --wide lists them"
         )
-
-
-def _without_others(rows: "Rows") -> tuple["Rows", int]:
-    """Leave out tasks that are only mentioned, and say how many; where all are, they stay.
-
-    As :func:`tracefast.analysis.processes.only_mentioned`, which needs polars.
-    """
-    names = ("calls", "children", "image", "ppid", "kind", "ts_end")
-    own = [
-        row
-        for row, (calls, children, *known) in enumerate(rows.records(*names))
-        if calls or children or any(value is not None for value in known)
-    ]
-    return (rows.take(own), len(rows) - len(own)) if own else (rows, 0)
 
 
 def _in_text(rows: "Rows", width: int | None) -> "Rows":

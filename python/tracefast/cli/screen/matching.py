@@ -36,6 +36,20 @@ def filtered_rows(rows: Rows, request: Request, match: str | None, *columns: str
     return rows_where(kept, request.where)
 
 
+def without_mentioned(rows: Rows) -> tuple[Rows, int]:
+    """Leave out tasks that are only mentioned, and say how many; where all are, they stay.
+
+    As :func:`tracefast.analysis.processes.only_mentioned`, which needs polars.
+    """
+    names = ("calls", "children", "image", "ppid", "kind", "ts_end")
+    own = [
+        row
+        for row, (calls, children, *known) in enumerate(rows.records(*names))
+        if calls or children or any(value is not None for value in known)
+    ]
+    return (rows.take(own), len(rows) - len(own)) if own else (rows, 0)
+
+
 def take_matching(rows: Rows, pattern: str | None, *columns: str) -> Rows:
     """Keep the rows in which one of the columns matches a pattern: whole, or its last component."""
     if pattern is None:
