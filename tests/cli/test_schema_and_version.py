@@ -58,7 +58,7 @@ def test_what_columns_mean_goes_on_below_on_a_terminal(terminal):
 
 def test_a_column_of_a_table_leads_to_it(run):
     ran = run("schema", "read_bytes")
-    tables = "files, files_by_time, processes, workers, pools"
+    tables = "files, files_by_time, processes, workers, pools, shared_reads, shared_reads_by_folder"
     assert ran.stderr.endswith(f"hint: a column of {tables}: tracefast schema files\n")
     assert "hint: tracefast schema lists all of them; tables are: files, " in (
         run("schema", "xyzzy").stderr

@@ -176,7 +176,7 @@ def small_together(logs: Sequence[list[str]], inputs: Inputs) -> list[list[str]]
             Path(name).stat().st_size if Path(name).is_file() else _SMALL for name in group
         )
         small = bytes_ < _SMALL and all(inputs.contents[name] == "log" for name in group)
-        if small and bytes_ <= room:
+        if together and small and bytes_ <= room:
             together[-1] += group
         else:
             together.append(list(group))

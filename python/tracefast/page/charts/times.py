@@ -109,7 +109,7 @@ def chart(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - of altair
                 "part:N",
                 title=None,
                 scale=alt.Scale(domain=order, range=colours),
-                legend=alt.Legend(orient="top", columns=3, labelLimit=180),
+                legend=alt.Legend(orient="top", columns=2, labelLimit=180),
             ),
             order="at:Q",
             tooltip=tooltip(("label", "process"), "part", ("time_s", "time (s)", SECONDS)),
