@@ -99,7 +99,12 @@ def chart(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - of altair
         .add_params(alt.param("labels", value=labels))
         .mark_bar(height=alt.RelativeBandSize(0.75))
         .encode(
-            x=alt.X("time_s:Q", title="time of all tasks together (s)"),
+            x=alt.X(
+                "time_s:Q",
+                title="time of all tasks together (s)",
+                # On a phone the numbers would run into each other.
+                axis=alt.Axis(labelOverlap=True),
+            ),
             y=alt.Y(
                 "bar:O",
                 title=None,
@@ -109,7 +114,7 @@ def chart(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - of altair
                 "part:N",
                 title=None,
                 scale=alt.Scale(domain=order, range=colours),
-                legend=alt.Legend(orient="top", columns=2, labelLimit=180),
+                legend=alt.Legend(orient="top", columns=2, labelLimit=110),
             ),
             order="at:Q",
             tooltip=tooltip(("label", "process"), "part", ("time_s", "time (s)", SECONDS)),
