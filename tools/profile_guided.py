@@ -3,7 +3,7 @@
 First the extension is built so that it counts what it executes, and reads logs that ship with the
 project. From these counts `llvm-profdata` makes a profile, by which the compiler then arranges the
 code (https://doc.rust-lang.org/rustc/profile-guided-optimization.html). Only an `llvm-profdata` of
-the compiler's major version of LLVM reads the counts: where there is none, this says so, and the
+the compiler's major version of LLVM reads the counts. If it is not found, this says so, and the
 build goes without a profile.
 """
 

@@ -98,7 +98,7 @@ class Cold:
         return json.loads(done.stdout)["seconds"]
 
     def report(self) -> str:
-        """Return a Markdown table, or why there is none."""
+        """Return a Markdown table, or say why nothing was measured."""
         if self.stays:
             return "The log could not be dropped from the page cache: nothing is measured cold."
         size = self.log.stat().st_size

@@ -37,7 +37,7 @@ class Counts:
     - ``names``: `name`, `step`; `calls`, `ns`.
     - ``starts``: `task`, `name` of calls that start processes; `ns`.
     - ``histograms``: `name`, `ns_bits`, `bytes_bits`: the bits of the time and of the bytes of a
-      call, null where there is no number; `calls`, `ns`, `bytes`.
+      call, null where the log has no number; `calls`, `ns`, `bytes`.
 
     Times are of system calls; bytes also of transfers in the background.
 

@@ -135,7 +135,7 @@ def parse_moment(name: str, time: Time | None) -> Moment | None:
     Raises
     ------
     Error
-        It is none of these.
+        The text has another form.
 
     Examples
     --------

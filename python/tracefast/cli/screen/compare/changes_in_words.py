@@ -55,7 +55,7 @@ def in_words(changes: pl.DataFrame) -> list[str]:
 
 
 def _totals(changes: pl.DataFrame) -> Iterator[str]:
-    """Say how the whole runs differ, in order of interest; a change of less than 1 % is none."""
+    """Say how the whole runs differ, the most important first, but for changes below 1 %."""
     totals = changes.filter(pl.col("table") == TOTALS).rows_by_key(["key", "measure"], named=True)
     for (key, measure), write in _IN_TOTAL.items():
         for row in totals.get((key, measure), []):
