@@ -138,7 +138,13 @@ def test_a_reader_that_is_killed_leaves_the_command_alone(command, tmp_path):
     process = started(command, "--", SH, "-c", script, cwd=tmp_path)
     process.kill()
     out, err = process.communicate(timeout=60)
-    assert (out, err) == (b"done\n", b"")
+    assert out == b"done\n"
+    # The kernel closes the files of a process before it tells its children (do_exit in
+    # kernel/exit.c): strace may meet the closed pipe once before it is killed, but not at each of
+    # the hundred calls to come.
+    said = err.splitlines()
+    assert len(said) <= 2, err
+    assert all(line.endswith(b": Broken pipe") for line in said), err
     assert not (tmp_path / "app.parquet").exists()
 
 
