@@ -5,9 +5,9 @@ use crate::tables::merge::merge_recent;
 /// A set of half-open ranges of whole numbers.
 ///
 /// A range that starts inside the last one, or right after it, extends it. Others are appended if
-/// they are in order. If not, they wait in a list, which is sorted and merged when it is as long as
-/// the merged list. So an insertion takes logarithmic time in any order, and memory is at most
-/// twice that of the separate ranges.
+/// they are in order; one that reaches back over the last ones takes their place. Others wait in a
+/// list, which is sorted and merged when it is as long as the merged list. So an insertion takes
+/// logarithmic time in any order, and memory is at most twice that of the separate ranges.
 ///
 /// # Examples
 /// ```
@@ -51,7 +51,13 @@ impl Ranges {
         }
         self.last = (start, end);
         if first < last_end {
-            self.others.get_or_insert_default().retire((first, last_end));
+            let lists = self.others.get_or_insert_default();
+            if start <= first && last_end <= end {
+                // Calls of several tasks come in the order of their ends.
+                self.last.0 = lists.cover(start, end);
+            } else {
+                lists.retire((first, last_end));
+            }
         }
     }
 
@@ -93,6 +99,16 @@ impl Ranges {
 }
 
 impl Lists {
+    /// Takes off the ranges at the end that `start..end` covers or joins; gives where all of them
+    /// start. Those that reach beyond its end stay.
+    fn cover(&mut self, mut start: i64, end: i64) -> i64 {
+        while let Some((first, _)) = self.merged.pop_if(|(_, last)| start <= *last && *last <= end)
+        {
+            start = start.min(first);
+        }
+        start
+    }
+
     /// Adds a range that no longer grows.
     fn retire(&mut self, (start, end): (i64, i64)) {
         match self.merged.last_mut() {
