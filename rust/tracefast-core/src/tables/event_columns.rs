@@ -3,14 +3,10 @@
 //! [`event_columns!`] declares the columns that a fold reads, each once, with its name in the event
 //! schema and its type.
 
+use arrow_array::array::AnyDictionaryArray;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowDictionaryKeyType, ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type,
-};
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, LargeStringArray, PrimitiveArray, RecordBatch, StringArray,
-    StringViewArray,
-};
+use arrow_array::types::{ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch, StringArray, StringViewArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 
@@ -166,6 +162,10 @@ impl<'a, T: ArrowPrimitiveType> EventColumn<'a> for Numbers<'a, T> {
         let column = find(batch, name)?;
         let array =
             column.as_primitive_opt::<T>().ok_or_else(|| wrong(name, column.data_type()))?;
+        // Many columns have no value in a whole log: such rows are beyond the end.
+        if array.null_count() == array.len() {
+            return Ok(Self { values: &[], nulls: Nulls::new(None) });
+        }
         Ok(Self { values: array.values(), nulls: Nulls::new(array.nulls()) })
     }
 }
@@ -227,8 +227,10 @@ impl<'a> Text<'a> {
 ///
 /// The column may be dictionary-encoded, hold only keys of a separate dictionary, or be text.
 pub(crate) struct Words<'a, C> {
+    column: &'a dyn Array,
     /// By row; all bits are set where there is no word, as no dictionary has so many. They are
-    /// copied from the column, so that a row is found without looking at what the column is like.
+    /// copied from the column, so that a row is found without looking at what the column is like;
+    /// empty before a row is asked for, as folds ask for some columns in few batches.
     keys: Vec<u32>,
     texts: Text<'a>,
     codes: Vec<Option<C>>,
@@ -241,32 +243,19 @@ impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
         words: &'a Dictionaries,
     ) -> Result<Self, ArrowError> {
         let column = find(batch, name)?;
-        let found = match column.data_type() {
-            DataType::Dictionary(key, _) => match **key {
-                DataType::UInt32 => column.as_dictionary_opt::<UInt32Type>().map(dictionary),
-                DataType::UInt16 => column.as_dictionary_opt::<UInt16Type>().map(dictionary),
-                DataType::UInt8 => column.as_dictionary_opt::<UInt8Type>().map(dictionary),
-                _ => None,
-            },
-            DataType::UInt32 => {
-                column.as_primitive_opt::<UInt32Type>().map(keys).zip(words.get(name))
+        let texts = match column.data_type() {
+            DataType::Dictionary(..) => {
+                column.as_any_dictionary_opt().map(AnyDictionaryArray::values)
             }
-            DataType::UInt16 => {
-                column.as_primitive_opt::<UInt16Type>().map(keys).zip(words.get(name))
-            }
-            DataType::UInt8 => {
-                column.as_primitive_opt::<UInt8Type>().map(keys).zip(words.get(name))
-            }
+            DataType::UInt32 | DataType::UInt16 | DataType::UInt8 => words.get(name),
             // There is no dictionary: the key is the row.
-            _ => {
-                let rows = (0..column.len() as u32).collect();
-                Some((without_nulls(rows, column.nulls()), column))
-            }
+            _ => Some(column),
         };
-        let text = found.and_then(|(keys, texts)| Some((keys, Text::from_array(texts)?)));
-        let (keys, texts) = text.ok_or_else(|| wrong(name, column.data_type()))?;
+        let texts = texts.and_then(|texts| Text::from_array(texts));
+        let texts = texts.filter(|_| has_keys(column.data_type()));
+        let texts = texts.ok_or_else(|| wrong(name, column.data_type()))?;
         let codes = vec![None; texts.len()];
-        Ok(Self { keys, texts, codes })
+        Ok(Self { column, keys: Vec::new(), texts, codes })
     }
 }
 
@@ -274,22 +263,51 @@ impl<C: Copy> Words<'_, C> {
     /// The result of `look` for the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
-        let key = *self.keys.get(row)? as usize;
+        let key = match self.keys.get(row) {
+            Some(&key) => key as usize,
+            None => self.first(row)?,
+        };
         let code = self.codes.get_mut(key)?;
         if code.is_none() {
             *code = Some(look(self.texts.get(key)?));
         }
         *code
     }
+
+    /// The key of the row that is asked for first.
+    #[cold]
+    fn first(&mut self, row: usize) -> Option<usize> {
+        if self.keys.is_empty() {
+            self.keys = keys(self.column);
+        }
+        self.keys.get(row).map(|&key| key as usize)
+    }
 }
 
-fn dictionary<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> (Vec<u32>, &ArrayRef) {
-    (keys(array.keys()), array.values())
+/// Whether [`keys`] takes a column of this type.
+fn has_keys(column: &DataType) -> bool {
+    match column {
+        DataType::Dictionary(key, _) => {
+            matches!(**key, DataType::UInt32 | DataType::UInt16 | DataType::UInt8)
+        }
+        _ => true,
+    }
 }
 
-fn keys<K: ArrowPrimitiveType>(array: &PrimitiveArray<K>) -> Vec<u32> {
-    let keys = array.values().iter().map(|key| key.as_usize() as u32).collect();
-    without_nulls(keys, array.nulls())
+/// The keys of a column of words.
+fn keys(column: &dyn Array) -> Vec<u32> {
+    let keys = column.as_any_dictionary_opt().map_or(column, AnyDictionaryArray::keys);
+    match keys.data_type() {
+        DataType::UInt32 => widened::<UInt32Type>(keys),
+        DataType::UInt16 => widened::<UInt16Type>(keys),
+        DataType::UInt8 => widened::<UInt8Type>(keys),
+        _ => without_nulls((0..keys.len() as u32).collect(), keys.nulls()),
+    }
+}
+
+fn widened<K: ArrowPrimitiveType>(keys: &dyn Array) -> Vec<u32> {
+    let keys = keys.as_primitive::<K>();
+    without_nulls(keys.values().iter().map(|key| key.as_usize() as u32).collect(), keys.nulls())
 }
 
 /// Keys, with all bits set in those of null rows.
@@ -297,8 +315,14 @@ fn without_nulls(mut keys: Vec<u32>, nulls: Option<&NullBuffer>) -> Vec<u32> {
     if let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) {
         let all = nulls.inner().bit_chunks();
         for (keys, valid) in keys.chunks_mut(64).zip(all.iter_padded()) {
-            for (bit, key) in keys.iter_mut().enumerate() {
-                *key |= ((valid >> bit) as u32 & 1).wrapping_sub(1);
+            match valid {
+                u64::MAX => {}
+                0 => keys.fill(u32::MAX),
+                _ => {
+                    for (bit, key) in keys.iter_mut().enumerate() {
+                        *key |= ((valid >> bit) as u32 & 1).wrapping_sub(1);
+                    }
+                }
             }
         }
     }
@@ -308,6 +332,8 @@ fn without_nulls(mut keys: Vec<u32>, nulls: Option<&NullBuffer>) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use arrow_array::DictionaryArray;
 
     use super::*;
 
