@@ -3,7 +3,7 @@
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::connections::is_unnamed;
 use crate::tables::waits::file_locks::asked_by_flock;
-use crate::tables::waits::fold::{At, Columns, Waits};
+use crate::tables::waits::fold::{At, Columns, WaitColumns, Waits};
 use crate::tables::waits::word_classes::{Act, Holds};
 use crate::tables::waits::world::acts::Act as Done;
 use crate::tables::waits::world::descriptors::{Descriptor, Ofd};
@@ -22,10 +22,7 @@ impl Waits {
         let (first, fd) = (description(columns, at, 0), columns.1.fd[0].get(at.row));
         let Some(table) = self.world.task(at.task).map(|task| task.table) else { return };
         let failed = at.ret.is_none_or(|ret| ret < 0);
-        // Most calls are on files, which are no ends.
-        let holds = columns.1.holds.get(at.row, Holds::from_file_type);
-        let on_end = holds != Some(Holds::Storage) || self.world.ends.has_files();
-        if let (Some(ofd), Some(fd), true) = (first, fd, on_end) {
+        if let (Some(ofd), Some(fd), true) = (first, fd, self.on_end(&mut columns.1, at.row)) {
             self.learn(columns, at, table, fd, ofd);
         }
         match at.act {
@@ -213,6 +210,14 @@ impl Waits {
             let own = crate::text::number::c_integer(at.args.as_bytes()).0 == i64::from(fd);
             self.shows(ofd, inner_name(at.args).filter(|_| own));
         }
+    }
+
+    /// Whether the descriptor of a call may lead to somebody who waits: files are no ends.
+    #[inline]
+    pub(crate) fn on_end(&self, columns: &mut WaitColumns<'_>, row: usize) -> bool {
+        columns.ofd[0].get(row).is_some()
+            && (columns.holds.get(row, Holds::from_file_type) != Some(Holds::Storage)
+                || self.world.ends.has_files())
     }
 
     fn woke_futex(&mut self, at: &At<'_>) {

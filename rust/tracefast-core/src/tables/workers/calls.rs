@@ -18,9 +18,13 @@ impl Workers {
         life.listens |= at.meaning.act == Act::Listen;
         let first = at.task == at.owner;
         let act = at.meaning.act;
-        let path = tasks.path.get(at.row);
-        let held = own.held.get(at.row, Held::from_file_type);
-        let giver = held.map_or(Giver::Unknown, |held| held.giver).known_as(|| path);
+        let moves = takes(act) || act == Act::Accept;
+        let giver = if moves || at.meaning.time.asks_for_giver(at.dur) {
+            let held = own.held.get(at.row, Held::from_file_type);
+            held.map_or(Giver::Unknown, |held| held.giver).known_as(|| tasks.path.get(at.row))
+        } else {
+            Giver::Unknown
+        };
         let args = || tasks.args.get(at.row).unwrap_or_default();
         let futex = if act == Act::Futex {
             FutexCall::parse(Arguments::new(args(), own.cpu.get(at.row).is_some()))
@@ -36,7 +40,7 @@ impl Workers {
         // Its own threads are no others, and a sleep is its own doing.
         let alone = act == Act::Sleep || futex.is_some_and(|futex| futex.private);
         let waits = !alone && spent(at.meaning.time, giver, at.dur) == Time::Wait;
-        if matches!(act, Act::Take | Act::Transfer | Act::Accept) && giver != Giver::Storage {
+        if moves && giver != Giver::Storage {
             self.takes_job(columns, at);
         }
         let Some(Some(life)) = self.lives.get_mut(at.owner as usize) else { return };
