@@ -35,6 +35,7 @@ __all__ = [
     "Survey",
     "Syscalls",
     "TaskTally",
+    "Together",
     "Waits",
     "Workers",
     "__version__",
@@ -276,6 +277,21 @@ class Fold:
 
     def finish(self) -> list[Batch]:
         """Return the rest of the table, in one part or several. This can be done once."""
+
+@final
+class Together:
+    """Folds that share what is known about tasks, which is a good part of their work."""
+
+    def __new__(cls, folds: Sequence[Fold]) -> Self: ...
+    @staticmethod
+    def takes(fold: Fold) -> bool:
+        """Say whether a fold needs to know about tasks."""
+
+    def push(self, events: _ArrowStream | _ArrowArray) -> None:
+        """Add events."""
+
+    def end(self) -> None:
+        """Give the folds what is known about tasks: they have all events, and have their tables."""
 
 @final
 class Files(Fold):

@@ -22,6 +22,9 @@ _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 # Batches that each of several folds takes before the next ones are read.
 _HELD: Final = 8
+# Folds that share what they know run one after the other: with so many processors, it takes less
+# time if each finds it out for itself.
+_MANY: Final = 4
 
 
 class Fold(Protocol):
@@ -276,14 +279,16 @@ def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
     make batches.
     """
 
-    def push(fold: Fold, taken: list[_core.Batch]) -> None:
+    def push(taker: Fold | _core.Together, taken: list[_core.Batch]) -> None:
         for batch in taken:
-            fold.push(batch)
+            taker.push(batch)
 
+    shared, alone = _sharing(folds)
+    takers: list[Fold | _core.Together] = [*([shared] if shared is not None else []), *alone]
     held: list[_core.Batch] = []
     running: list[Future[None]] = []
     # More threads than processors would only take the caches of those from each other.
-    threads = min(len(folds), cores())
+    threads = min(len(takers), cores())
     with ThreadPoolExecutor(threads, thread_name_prefix="tracefast-fold") as pool:
         for batch in batches:
             if batch is not None:
@@ -291,12 +296,39 @@ def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
             if len(held) == _HELD:
                 for done in running:
                     done.result()
-                running = [pool.submit(push, fold, held) for fold in folds]
+                running = [pool.submit(push, taker, held) for taker in takers]
                 held = []
             yield
         for done in running:
             done.result()
-        list(pool.map(push, folds, itertools.repeat(held)))
+        list(pool.map(push, takers, itertools.repeat(held)))
+    if shared is not None:
+        shared.end()
+
+
+def _sharing(folds: Sequence[Fold]) -> tuple[_core.Together | None, list[Fold]]:
+    """Let folds that need to know about tasks find it out together; give the others, too."""
+    if cores() >= _MANY:
+        return None, list(folds)
+    sharing: dict[type, _core.Fold] = {}
+    alone: list[Fold] = []
+    for fold in folds:
+        if (
+            isinstance(fold, _core.Fold)
+            and _core.Together.takes(fold)
+            and sharing.setdefault(type(fold), fold) is fold
+        ):
+            continue
+        alone.append(fold)
+    if len(sharing) > 1:
+        return _core.Together(list(sharing.values())), alone
+    return None, list(folds)
+
+
+def rows_of_folds(folds: Sequence[Fold]) -> list[pl.DataFrame]:
+    """Give the tables of folds that have all events, as `rows_of_fold` does, several at once."""
+    with ThreadPoolExecutor(min(len(folds), cores()), thread_name_prefix="tracefast-fold") as pool:
+        return list(pool.map(rows_of_fold, folds))
 
 
 def rows_of_fold(fold: Fold) -> pl.DataFrame:

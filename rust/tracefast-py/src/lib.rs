@@ -67,6 +67,8 @@ mod _core {
     #[pymodule_export]
     use super::tables::tallies::{FileTally, PollTally, TaskTally};
     #[pymodule_export]
+    use super::tables::together::Together;
+    #[pymodule_export]
     use super::tables::waits::Waits;
     #[pymodule_export]
     use super::tables::workers::Workers;

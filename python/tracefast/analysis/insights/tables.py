@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.folds import fold_together, rows_of_fold
+from tracefast._polars.folds import fold_together, rows_of_folds
 from tracefast._polars.given_events import Events, rows_of
 from tracefast.analysis.decoded_fields import Dtypes, decoded
 from tracefast.analysis.errors.table import errors
@@ -77,8 +77,7 @@ class Tables:
         """
         makers = [FOLDS[name] for name in self._wanted]
         folds = yield from fold_together(self._given, makers, question=QUESTION)
-        for name, fold in zip(self._wanted, folds, strict=True):
-            self.take(name, rows_of_fold(fold))
+        self._folded |= zip(self._wanted, rows_of_folds(folds), strict=True)
 
     def take(self, name: str, rows: pl.DataFrame) -> None:
         """Take one of `FOLDS` that somebody else has made."""

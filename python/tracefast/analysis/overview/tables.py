@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.folds import Fold, finished, fold_together, rows_of_fold
+from tracefast._polars.folds import Fold, finished, fold_together, rows_of_folds
 from tracefast._polars.given_events import Events
 from tracefast.analysis.errors.rows import error_rows
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
-from tracefast.analysis.insights.registry import RULES
-from tracefast.analysis.insights.table import found_by
 from tracefast.analysis.insights.tables import FOLDS, Tables
 from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
 from tracefast.analysis.waits.table import stuck_rows
@@ -97,16 +95,20 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
         folds_of[_ROLES] = _core.Flow
     passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
     folds = finished(passing)
-    gaps: list[str] = []
-    tables: dict[str, pl.DataFrame] = {}
-    for name, fold in zip(folds_of, folds, strict=True):
-        if isinstance(fold, _core.Waits):
-            gaps = fold.gaps
-        tables |= _tables_of(name, fold)
+    gaps = [gap for fold in folds if isinstance(fold, _core.Waits) for gap in fold.gaps]
+    # Of a fold of the flow, the roles are taken first.
+    roles = [part for fold in folds if isinstance(fold, _core.Flow) for part in fold.roles()]
+    tables = dict(zip(folds_of, rows_of_folds(folds), strict=True))
+    if flow:
+        tables["flow"], tables[_ROLES] = tables[_ROLES], pl.concat(map(pl.DataFrame, roles))
     tables[_ERRORS] = error_rows(tables[_ERRORS])
     tables["tasks"] = _by_task(tally := tables["tasks"])
     asked = None
     if insights:
+        # The rules take long to import.
+        from tracefast.analysis.insights.registry import RULES
+        from tracefast.analysis.insights.table import found_by
+
         asked = Tables(events, FOLDS)
         for name in FOLDS:
             asked.take(name, tally if name == "tasks" else tables[name])
@@ -114,14 +116,6 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
             if rows is not None:
                 tables[_INSIGHTS] = rows
     return Overview(tables, gaps, asked)
-
-
-def _tables_of(name: str, fold: Fold) -> dict[str, pl.DataFrame]:
-    """Give the tables of a fold that has all events."""
-    if isinstance(fold, _core.Flow):
-        # Its own table is taken last.
-        return {name: pl.concat(map(pl.DataFrame, fold.roles())), "flow": rows_of_fold(fold)}
-    return {name: rows_of_fold(fold)}
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:

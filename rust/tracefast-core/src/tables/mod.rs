@@ -24,6 +24,7 @@ pub(crate) mod table_builder;
 pub mod tallies;
 #[cfg(test)]
 mod tests;
+pub mod together;
 pub(crate) mod values;
 pub mod waits;
 pub mod workers;

@@ -1,7 +1,7 @@
 //! The folds of the core as Python objects: batches of events in, one table out.
 
 use std::any::Any;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -71,11 +71,18 @@ pub struct Fold {
     state: Mutex<Option<State>>,
 }
 
-struct State {
+pub(crate) struct State {
     fold: Box<dyn AnyFold>,
     /// Makes the table of what came so far; only for tables that are shown while events come.
     snapshot: Option<Snapshot>,
     words: fold::Dictionaries,
+}
+
+impl State {
+    /// The fold, whatever its type.
+    pub(crate) fn fold_mut(&mut self) -> &mut dyn Any {
+        self.fold.as_any_mut()
+    }
 }
 
 impl Fold {
@@ -116,8 +123,17 @@ impl Fold {
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> PyResult<T> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.as_mut().map(look).ok_or_else(taken)
+        self.lock().as_mut().map(look).ok_or_else(taken)
+    }
+
+    /// The result of `look` for a fold of any type.
+    pub(crate) fn with_fold<T>(&self, look: impl FnOnce(&dyn Any) -> T) -> PyResult<T> {
+        self.with(|state| look(state.fold.as_any()))
+    }
+
+    /// The fold; None if its table was taken.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<State>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,7 +167,7 @@ impl Fold {
     fn push(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut over = false;
         feed(py, events, |batch| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.lock();
             let Some(State { fold, words, .. }) = &mut *state else {
                 over = true;
                 return Ok(());
@@ -182,7 +198,7 @@ impl Fold {
 
     /// Give the rest of the table in parts; once.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Batch>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let state = self.lock().take();
         let State { fold, .. } = state.ok_or_else(taken)?;
         let parts = py.detach(|| fold.finish()).map_err(|error| arrow(&error))?;
         Ok(parts.into_iter().map(Batch::new).collect())

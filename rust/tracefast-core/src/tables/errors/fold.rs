@@ -11,8 +11,9 @@ use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::callers::callers;
+use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::group;
-use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
+use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::syscalls::word_classes::{End, Fault, Role, RowKind};
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
 
@@ -31,7 +32,7 @@ use crate::tables::table_builder::{TableBuilder, build_by_parts};
 /// ```
 #[derive(Debug, Default)]
 pub struct FailedCalls {
-    tracker: Tracker,
+    tracker: Box<Tracker>,
     sources: Names,
     names: Names,
     errnos: Names,
@@ -94,52 +95,10 @@ impl RowFold for FailedCalls {
     }
 
     #[inline]
-    fn row(&mut self, (columns, tasks): &mut Self::Columns<'_>, row: usize) {
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
         // Every row of a task helps to find its process.
-        let task = self.tracker.row(tasks, row).map(|row| row.task);
-        if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
-            return;
-        }
-        let names = &mut self.names;
-        let name = columns.name.get(row, |word| (names.number(word), Role::from_name(word)));
-        let Some((name, role)) = name else { return };
-        if role == Role::Fork
-            && columns.status.get(row, End::from_status) == Some(End::Headless)
-            && columns.ret.get(row) == Some(0)
-        {
-            // The call that created a task returns in it too, but it is the parent's call.
-            return;
-        }
-        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
-        match task {
-            Some(task) => {
-                let (task, name) = (task as usize, name as usize);
-                if task >= self.calls.len() {
-                    self.calls.resize_with(task + 1, Vec::new);
-                }
-                let calls = &mut self.calls[task];
-                if name >= calls.len() {
-                    calls.resize(name + 1, 0);
-                }
-                calls[name] = calls[name].saturating_add(1);
-            }
-            None => *self.taskless.entry((source, name)).or_default() += 1,
-        }
-        let errnos = &mut self.errnos;
-        let errno = columns.errno.get(row, |word| (errnos.number(word), Fault::from_errno(word)));
-        let Some((errno, Fault::Error)) = errno else { return };
-        if role == Role::Sigreturn {
-            return;
-        }
-        let path = columns.path.get(row).map(|path| self.paths.number(path));
-        let key = Key { source, task: task.into(), name, errno, path: path.into() };
-        let dur = columns.dur.get(row);
-        self.failed.entry(key).or_default().add(Sums {
-            count: 1,
-            timed: u64::from(dur.is_some()),
-            total: dur.unwrap_or(0),
-            first_line: columns.line.get(row).into(),
-        });
+        let found = self.tracker.row(&mut columns.1, row);
+        self.follow(columns, row, found);
     }
 
     /// The table, by program, in the order of the first lines.
@@ -188,6 +147,60 @@ impl RowFold for FailedCalls {
             (row.program, line, row.name, row.errno, row.path)
         });
         build_by_parts(rows, |rows| build(&rows))
+    }
+}
+
+impl Follower for FailedCalls {
+    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
+        &mut self.tracker
+    }
+
+    #[inline]
+    fn follow(&mut self, (columns, _): &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
+        if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
+            return;
+        }
+        let names = &mut self.names;
+        let name = columns.name.get(row, |word| (names.number(word), Role::from_name(word)));
+        let Some((name, role)) = name else { return };
+        if role == Role::Fork
+            && columns.status.get(row, End::from_status) == Some(End::Headless)
+            && columns.ret.get(row) == Some(0)
+        {
+            // The call that created a task returns in it too, but it is the parent's call.
+            return;
+        }
+        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
+        let task = found.map(|row| row.task);
+        match task {
+            Some(task) => {
+                let (task, name) = (task as usize, name as usize);
+                if task >= self.calls.len() {
+                    self.calls.resize_with(task + 1, Vec::new);
+                }
+                let calls = &mut self.calls[task];
+                if name >= calls.len() {
+                    calls.resize(name + 1, 0);
+                }
+                calls[name] = calls[name].saturating_add(1);
+            }
+            None => *self.taskless.entry((source, name)).or_default() += 1,
+        }
+        let errnos = &mut self.errnos;
+        let errno = columns.errno.get(row, |word| (errnos.number(word), Fault::from_errno(word)));
+        let Some((errno, Fault::Error)) = errno else { return };
+        if role == Role::Sigreturn {
+            return;
+        }
+        let path = columns.path.get(row).map(|path| self.paths.number(path));
+        let key = Key { source, task: task.into(), name, errno, path: path.into() };
+        let dur = columns.dur.get(row);
+        self.failed.entry(key).or_default().add(Sums {
+            count: 1,
+            timed: u64::from(dur.is_some()),
+            total: dur.unwrap_or(0),
+            first_line: columns.line.get(row).into(),
+        });
     }
 }
 

@@ -16,6 +16,7 @@ use crate::tables::forks::task::{Birth, FRESH, Task};
 use crate::tables::forks::tracer::Gaps;
 use crate::tables::forks::word_classes::{Act, Errno};
 use crate::tables::names::Names;
+use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
 use crate::tables::workers::Workers;
@@ -288,11 +289,39 @@ impl RowFold for Forks {
     }
 
     #[inline]
-    fn row(&mut self, (columns, workers): &mut Self::Columns<'_>, row: usize) {
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
+        let found = self.tracker.row(&mut columns.0.0, row);
+        self.follow(columns, row, found);
+    }
+
+    /// The table, in order of source and time.
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        if let Some(workers) = &mut self.hints {
+            workers.end(&mut self.tracker);
+        }
+        // The table does not look tasks up by id, and there may be millions.
+        let moves = self.tracker.finish();
+        self.rebind(&moves);
+        (self.tids, self.pids) = (HashMap::default(), Pids::default());
+        table::build(&self)
+    }
+}
+
+impl Follower for Forks {
+    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
+        &mut self.tracker
+    }
+
+    #[inline]
+    fn follow(
+        &mut self,
+        (columns, workers): &mut Self::Columns<'_>,
+        row: usize,
+        found: Option<TaskRow>,
+    ) {
         let tasks = &mut columns.0;
-        let found = self.tracker.row(tasks, row);
         if let (Some(fold), Some(workers), Some(found)) = (&mut self.hints, workers, found) {
-            fold.follow(&mut self.tracker, workers, row, found);
+            fold.see(&mut self.tracker, workers, row, found);
         }
         let known = found.and_then(|found| self.tracker.tasks.get(found.task as usize));
         let source = match known {
@@ -334,17 +363,5 @@ impl RowFold for Forks {
             }
             _ => {}
         }
-    }
-
-    /// The table, in order of source and time.
-    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        if let Some(workers) = &mut self.hints {
-            workers.end(&mut self.tracker);
-        }
-        // The table does not look tasks up by id, and there may be millions.
-        let moves = self.tracker.finish();
-        self.rebind(&moves);
-        (self.tids, self.pids) = (HashMap::default(), Pids::default());
-        table::build(&self)
     }
 }

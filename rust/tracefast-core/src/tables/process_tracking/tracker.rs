@@ -79,7 +79,7 @@ pub(crate) struct Tracker {
     /// Rows so far.
     pub(crate) row: u64,
     /// The arguments of programs are wanted.
-    keeps_argv: bool,
+    pub(crate) keeps_argv: bool,
 }
 
 impl Tracker {

@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use crate::linux::waits::{CallTime, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
+use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::group;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
@@ -27,7 +28,7 @@ use crate::tables::streams::Streams;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Processes {
-    pub(crate) tracker: Tracker,
+    pub(crate) tracker: Box<Tracker>,
     /// What each task did.
     pub(crate) work: Vec<Work>,
     streams: Streams,
@@ -35,7 +36,11 @@ pub struct Processes {
 
 impl Default for Processes {
     fn default() -> Self {
-        Self { tracker: Tracker::with_argv(), work: Vec::new(), streams: Streams::default() }
+        Self {
+            tracker: Box::new(Tracker::with_argv()),
+            work: Vec::new(),
+            streams: Streams::default(),
+        }
     }
 }
 
@@ -59,8 +64,27 @@ impl RowFold for Processes {
     }
 
     #[inline]
-    fn row(&mut self, (tasks, columns): &mut Self::Columns<'_>, row: usize) {
-        let Some(TaskRow { task: number, kind, .. }) = self.tracker.row(tasks, row) else { return };
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
+        let found = self.tracker.row(&mut columns.0, row);
+        self.follow(columns, row, found);
+    }
+
+    /// The table, in order of source and start.
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        self.tracker.finish();
+        let processes = group::processes(&self.tracker.tasks);
+        Ok(vec![table::build(&self, &processes)?])
+    }
+}
+
+impl Follower for Processes {
+    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
+        &mut self.tracker
+    }
+
+    #[inline]
+    fn follow(&mut self, (_, columns): &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
+        let Some(TaskRow { task: number, kind, .. }) = found else { return };
         if !matches!(kind, RowKind::Call | RowKind::Part) {
             return;
         }
@@ -98,12 +122,5 @@ impl RowFold for Processes {
         if meaning.writes {
             work.written = work.written.saturating_add(bytes);
         }
-    }
-
-    /// The table, in order of source and start.
-    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        self.tracker.finish();
-        let processes = group::processes(&self.tracker.tasks);
-        Ok(vec![table::build(&self, &processes)?])
     }
 }

@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use crate::linux::clone::shares_files;
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
+use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::waits::arguments::Arguments;
@@ -35,7 +36,7 @@ use crate::text::number;
 pub struct Waits {
     /// Shorter waits that ended are no rows.
     pub(crate) min_ns: i64,
-    pub(crate) tracker: Tracker,
+    pub(crate) tracker: Box<Tracker>,
     pub(crate) world: World,
     pub(crate) rows: Vec<Wait>,
     pub(crate) late: Late,
@@ -134,7 +135,7 @@ impl Waits {
     pub fn new(min_ns: i64) -> Self {
         Self {
             min_ns,
-            tracker: Tracker::default(),
+            tracker: Box::default(),
             world: World::default(),
             rows: Vec::new(),
             late: Late::default(),
@@ -304,6 +305,23 @@ impl RowFold for Waits {
     #[inline]
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
         let found = self.tracker.row(&mut columns.0, row);
+        self.follow(columns, row, found);
+    }
+
+    /// The table, in order of source and start.
+    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        self.judge_the_end();
+        table::build(self)
+    }
+}
+
+impl Follower for Waits {
+    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
+        &mut self.tracker
+    }
+
+    #[inline]
+    fn follow(&mut self, columns: &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
         let Some(TaskRow { task, kind, name }) = found else {
             if columns.0.kind(row) == Some(RowKind::Lost) {
                 let source = self.tracker.source(&mut columns.0, row);
@@ -324,8 +342,9 @@ impl RowFold for Waits {
             log.times = true;
         }
         log.durations |= dur.is_some();
-        log.ftrace |= waits.cpu.get(row).is_some();
-        log.ids |= tasks.tid.get(row).is_some();
+        let ftrace = waits.cpu.get(row).is_some();
+        log.ftrace |= ftrace;
+        log.ids = log.ids || tasks.tid.get(row).is_some();
         log.newest = log.newest.max(waits.ofd[0].get(row).unwrap_or(0));
         self.seen(task, line);
         let Some(name) = name else { return };
@@ -333,27 +352,27 @@ impl RowFold for Waits {
             RowKind::Call | RowKind::Return => {
                 let Some(act) = waits.act.get(row, Act::from_name) else { return };
                 let status = waits.status.get(row, Status::from_word);
-                if status.is_none_or(|status| status == Status::Returned) {
-                    self.log_mut(source).returned = true;
-                }
-                let at = At {
-                    row,
-                    task,
-                    source,
-                    ts,
-                    dur,
-                    line,
-                    name,
-                    act,
-                    args: tasks.args.get(row).unwrap_or_default(),
-                    ret: tasks.ret.get(row),
-                    status: status.unwrap_or(Status::Returned),
-                    ftrace: waits.cpu.get(row).is_some(),
-                };
+                let returned = status.is_none_or(|status| status == Status::Returned);
+                self.log_mut(source).returned |= returned;
                 if let Some(task) = self.world.task_mut(task) {
                     task.blocked = None;
                 }
-                if kind == RowKind::Call {
+                // Most calls are on files, and neither wait nor say who waits.
+                if kind == RowKind::Call && (act != Act::Other || self.on_end(waits, row)) {
+                    let at = At {
+                        row,
+                        task,
+                        source,
+                        ts,
+                        dur,
+                        line,
+                        name,
+                        act,
+                        args: tasks.args.get(row).unwrap_or_default(),
+                        ret: tasks.ret.get(row),
+                        status: status.unwrap_or(Status::Returned),
+                        ftrace,
+                    };
                     self.call(columns, &at);
                 }
                 self.shown(task);
@@ -381,11 +400,5 @@ impl RowFold for Waits {
             }
             _ => {}
         }
-    }
-
-    /// The table, in order of source and start.
-    fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        self.judge_the_end();
-        table::build(self)
     }
 }

@@ -15,6 +15,7 @@ use crate::tables::memory::fold::MemoryColumns;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::phases::fold::MarkColumns;
+use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::kinds;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
@@ -48,7 +49,6 @@ const NEW: u64 = 4096;
 /// ```
 #[derive(Debug, Default)]
 pub struct Workers {
-    /// In a box, so that another fold can lend its own: see [`Workers::follow`].
     pub(crate) tracker: Box<Tracker>,
     /// By task, the first task of its process.
     pub(crate) owners: Vec<u32>,
@@ -332,20 +332,38 @@ impl RowFold for Workers {
     }
 
     #[inline]
-    fn row(&mut self, (columns, (memory, marks)): &mut Self::Columns<'_>, row: usize) {
-        if let Some(found) = self.event(columns, row) {
-            self.phases_begin((&mut columns.0, marks), row, found);
-        }
-        self.memory.row(memory, row);
-        if !self.memory.rows.is_empty() {
-            self.grows(columns, row);
-        }
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
+        let found = self.tracker.row(&mut columns.0.0, row);
+        self.follow(columns, row, found);
     }
 
     /// The table, in order of source, pool, round and start.
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         self.finish();
         table::build(&self)
+    }
+}
+
+impl Follower for Workers {
+    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
+        &mut self.tracker
+    }
+
+    #[inline]
+    fn follow(
+        &mut self,
+        (columns, (memory, marks)): &mut Self::Columns<'_>,
+        row: usize,
+        found: Option<TaskRow>,
+    ) {
+        if let Some(found) = found {
+            self.seen(columns, row, found);
+            self.phases_begin((&mut columns.0, marks), row, found);
+        }
+        self.memory.row(memory, row);
+        if !self.memory.rows.is_empty() {
+            self.grows(columns, row);
+        }
     }
 }
 
@@ -387,7 +405,7 @@ impl Workers {
     /// Adds one row that the tracker of another fold has taken in. It is lent for the row: two of
     /// them would find out the same.
     #[inline]
-    pub(crate) fn follow(
+    pub(crate) fn see(
         &mut self,
         tracker: &mut Box<Tracker>,
         columns: &mut CallColumns<'_>,
@@ -404,14 +422,6 @@ impl Workers {
         std::mem::swap(&mut self.tracker, tracker);
         self.retire_all();
         std::mem::swap(&mut self.tracker, tracker);
-    }
-
-    /// Adds one row, but for what it says about memory.
-    #[inline]
-    pub(crate) fn event(&mut self, columns: &mut CallColumns<'_>, row: usize) -> Option<TaskRow> {
-        let found = self.tracker.row(&mut columns.0, row)?;
-        self.seen(columns, row, found);
-        Some(found)
     }
 
     fn seen(&mut self, columns: &mut CallColumns<'_>, row: usize, found: TaskRow) {
