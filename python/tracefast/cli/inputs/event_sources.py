@@ -44,7 +44,6 @@ def run_analysis(
     combinable: bool = True,
     by_phase: bool = False,
     is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
-    by_source: bool = True,
     unread: Callable[[list[str]], object] | None = None,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
@@ -64,16 +63,14 @@ def run_analysis(
         The analysis needs all events: those in the time window are `counted`.
     is_empty
         Says of a result whether there were no events.
-    by_source
-        Sort the result for several logs by `source`; else they are in the order of the inputs.
     unread
         Called with the inputs that could not be read, if there are any.
 
     Returns
     -------
     tuple of polars.DataFrame and bool
-        The result, None if no input could be read; and whether all could. The rows of each log
-        are as the analysis gives them.
+        The result, None if no input could be read; and whether all could. The logs are in order
+        of `source`, the rows of each as the analysis gives them.
 
     Raises
     ------
@@ -93,9 +90,10 @@ def run_analysis(
         logs = logs if found.names else []
         several = len(logs) > 1
         apart: set[str] = set()
-        # In a time window, each log has a start of its own; by input, results cannot be mixed.
-        if combinable and by_source and not request.in_part:
-            apart = {names[0] for names in logs if len(names) == 1}
+        # In a time window, each log has a start of its own.
+        if combinable and not request.in_part:
+            alone = (names[0] for names in logs if len(names) == 1)
+            apart = {name for name in alone if name not in inputs.files}
             logs = small_together(logs, inputs)
         each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase)
         results = each.run(alone=combinable)
@@ -105,7 +103,7 @@ def run_analysis(
         table = results.table
         if table is None:
             return None, False
-        if by_source and several and "source" in table.columns:
+        if several and "source" in table.columns:
             table = table.sort("source", nulls_last=True, maintain_order=True)
         known = found.spooled | set(results.failed)
         empty = each.without_events(known) + each.small_without_events(known, table)
@@ -144,6 +142,8 @@ class _EachLog:
     def __post_init__(self) -> None:
         self._progress = BatchProgress(self.logs)
         self._jobs, self._threads = shares(len(self.logs), self.request.jobs, None)
+        # Of the groups whose inputs were analysed one by one, those without an event.
+        self._one_by_one_empty: dict[int, list[str]] = {}
 
     def run(self, *, alone: bool) -> _Results:
         """Analyse all logs, and print the errors of those that fail.
@@ -182,18 +182,23 @@ class _EachLog:
                 if len(names) == 1 or not alone:
                     failed = [(name, _to_own_error(error, names[0])) for name in names[:1]]
                     return _Result([], failed)
-                return self._one_by_one(names, progress)
+                return self._one_by_one(index)
 
         return in_order(work, len(self.logs), self._jobs, self._progress)
 
-    def _one_by_one(self, names: list[str], progress: Progress) -> _Result:
+    def _one_by_one(self, index: int) -> _Result:
         """Analyse inputs one by one, so that those that fail do not affect the others."""
         result = _Result([], [])
-        for name in names:
+        empty: list[str] = []
+        for name in self.logs[index]:
+            progress = Progress()
             try:
                 result.tables.append(self._collect([name], progress))
             except _FAILURES as error:
                 result.failed.append((name, _to_own_error(error, name)))
+            else:
+                empty += [name] if progress.bytes_read and not progress.rows else []
+        self._one_by_one_empty[index] = empty
         return result
 
     def _collect(self, names: list[str], progress: Progress) -> pl.DataFrame:
@@ -251,10 +256,12 @@ class _EachLog:
             Those of which something else was said.
         """
         empty: list[str] = []
-        for names, progress in zip(self.logs, self._progress.each, strict=True):
+        for index, (names, progress) in enumerate(zip(self.logs, self._progress.each, strict=True)):
             files = [self.inputs.files[name] for name in names if name in self.inputs.files]
             empty += [file.name for file in files if file.is_without_events]
-            if len(files) < len(names) and progress.bytes_read and not progress.rows:
+            if index in self._one_by_one_empty:
+                empty += self._one_by_one_empty[index]
+            elif len(files) < len(names) and progress.bytes_read and not progress.rows:
                 empty += [name for name in names if name not in self.inputs.files]
         return [name for name in empty if name not in known]
 
@@ -270,9 +277,11 @@ class _EachLog:
         """
         empty: list[str] = []
         there = set(table["source"].cast(pl.String)) if "source" in table.columns else set()
-        for names, progress in zip(self.logs, self._progress.each, strict=True):
+        for index, (names, progress) in enumerate(zip(self.logs, self._progress.each, strict=True)):
             unsure = [name for name in names if name in self.apart and name not in there | known]
             if len(names) == 1 or not unsure or not progress.rows:
+                continue
+            if index in self._one_by_one_empty:
                 continue
             sources = self._scan(unsure, Progress()).select(pl.col("source").cast(pl.String))
             with_events = set(sources.unique().collect().to_series())
