@@ -2,6 +2,7 @@
 
 import io
 import operator
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -24,7 +25,7 @@ from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.messages.stderr import print_error
 from tracefast.error_hints import error_with_hint
-from tracefast.inputs.contents import sniff
+from tracefast.inputs.contents import TASK_SUFFIX, sniff
 from tracefast.inputs.event_files import damaged
 from tracefast.outputs import refuse_own_input
 from tracefast.scanning.sources import Inputs, scan_inputs
@@ -44,6 +45,7 @@ def run_analysis(
     combinable: bool = True,
     by_phase: bool = False,
     is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
+    by_source: bool = True,
     unread: Callable[[list[str]], object] | None = None,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
@@ -63,14 +65,16 @@ def run_analysis(
         The analysis needs all events: those in the time window are `counted`.
     is_empty
         Says of a result whether there were no events.
+    by_source
+        Sort the result for several logs by `source`; else they are in the order of the inputs.
     unread
         Called with the inputs that could not be read, if there are any.
 
     Returns
     -------
     tuple of polars.DataFrame and bool
-        The result, None if no input could be read; and whether all could. The logs are in order
-        of `source`, the rows of each as the analysis gives them.
+        The result, None if no input could be read; and whether all could. The rows of each log
+        are as the analysis gives them.
 
     Raises
     ------
@@ -88,7 +92,7 @@ def run_analysis(
             print_error(error)
             return None, False
         logs = logs if found.names else []
-        several = len(logs) > 1
+        in_order = logs
         apart: set[str] = set()
         # In a time window, each log has a start of its own.
         if combinable and not request.in_part:
@@ -103,8 +107,9 @@ def run_analysis(
         table = results.table
         if table is None:
             return None, False
-        if several and "source" in table.columns:
-            table = table.sort("source", nulls_last=True, maintain_order=True)
+        if len(in_order) > 1 and "source" in table.columns:
+            order = pl.col("source") if by_source else _place(table["source"], in_order, inputs)
+            table = table.sort(order, nulls_last=True, maintain_order=True)
         known = found.spooled | set(results.failed)
         empty = each.without_events(known) + each.small_without_events(known, table)
         for name in empty:
@@ -321,6 +326,19 @@ def _concat(tables: list[pl.DataFrame]) -> pl.DataFrame:
     """Put results together, whose columns may differ: inputs may have been analysed one by one."""
     same = all(table.schema == tables[0].schema for table in tables)
     return pl.concat(tables, how="vertical" if same else "diagonal_relaxed")
+
+
+def _place(sources: pl.Series, logs: Sequence[list[str]], inputs: Inputs) -> pl.Series:
+    """Give the place of logs among the inputs."""
+    known: dict[str, int] = {}
+    for at, names in enumerate(logs):
+        for name in names:
+            file = inputs.files.get(name)
+            # Logs of several tasks (strace -ff) are called what their names have in common.
+            of_tasks = re.sub(rf"{TASK_SUFFIX}$", "", name)
+            own = [name, of_tasks] if file is None else [log for log, _ in file.logs]
+            known |= dict.fromkeys(own, at)
+    return sources.cast(pl.String).replace_strict(known, default=None, return_dtype=pl.UInt32)
 
 
 def _to_own_error(error: BaseException, name: str) -> Exception:

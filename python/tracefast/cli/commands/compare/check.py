@@ -83,6 +83,7 @@ def check(
     table, complete = run_analysis(
         replace(request, inputs=logs),
         lambda events: judged(rules, events, base),
+        by_source=False,
         unread=unread.extend,
     )
     found = SCHEMA.to_frame() if table is None else table
