@@ -46,7 +46,8 @@ _LOOKED_UP: Final[Dtypes] = {
 _PAGE: Final = 4096
 # The events of small logs are kept in memory: to parse them again takes longer than any question.
 _KEPT_ROWS: Final = 50_000
-_OF_SYSTEM: Final = ("program", "library", "configuration")
+# Roles of files that a program does not read itself.
+OF_SYSTEM: Final = ("program", "library", "configuration")
 # What is no file on a disk.
 _KERNEL: Final = ("/proc/", "/sys/", "/dev/")
 _COLUMNS: Final = (
@@ -165,7 +166,7 @@ class Tables:
         return self.files.filter(
             pl.col("file").is_not_null(),
             pl.col("type").is_in(["regular", "unknown"]).fill_null(value=True),
-            ~pl.col("role").is_in(_OF_SYSTEM).fill_null(value=False),
+            ~pl.col("role").is_in(OF_SYSTEM).fill_null(value=False),
             ~made_up,
         )
 
