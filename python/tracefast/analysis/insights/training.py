@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.insights.files.data import calls_on, path_of, total
-from tracefast.analysis.insights.finding import Finding, Rule, Threshold
+from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import FETCHES, READS, Log
 from tracefast.analysis.insights.tables import Tables
@@ -189,7 +189,9 @@ def serial_io(log: Log) -> Iterator[Finding]:
     time = Range(max(read_ns - reads * log.stop_ns, 0), read_ns)
     if time.low < SERIAL_SHARE.value * log.wall_ns:
         return
-    weight = log.weight(time)
+    # Without names they may be modules and libraries, whose reads a program cannot change.
+    named = 2 * files["path"].count() >= files.height
+    weight = log.weight(time, most=Severity.HIGH if named else Severity.MEDIUM)
     if weight is None:
         return
     yield Finding(
@@ -213,7 +215,7 @@ SERIAL_IO: Final = Rule(
     title="Files are read one after the other, and the program waits for each.",
     looks_for="Reads of ten files or more that take a good part of the time, even without what the"
     " tracer may have taken, and never two at a time. A disk answers several requests in the time"
-    " of one.",
+    " of one. It is at most medium where the log has no names: they may be modules.",
     advice="Read ahead of the work: a thread or a pool that reads, posix_fadvise"
     "(POSIX_FADV_WILLNEED), io_uring; in PyTorch num_workers= and prefetch_factor=.",
     find=serial_io,
