@@ -117,8 +117,7 @@ class Tables:
         known = self._by_log if keep else self._of_rule
         if table not in known:
             rows = table(self)
-            parts = rows.partition_by("source", as_dict=True, maintain_order=True)
-            known[table] = {log: part for (log,), part in parts.items()} | {None: rows.clear()}
+            known[table] = _divided(rows) | {None: rows.clear()}
         return known[table].get(source, known[table][None])
 
     def next_rule(self) -> None:
@@ -304,6 +303,15 @@ class Tables:
     def sources(self) -> list[str]:
         """The logs that have events."""
         return self.kinds["source"].drop_nulls().unique().sort().to_list()
+
+
+def _divided(rows: pl.DataFrame) -> dict[object, pl.DataFrame]:
+    """Divide the rows of a table by log; those of a single log are not copied."""
+    logs = rows["source"].unique()
+    if len(logs) == 1:
+        return {logs[0]: rows}
+    parts = rows.partition_by("source", as_dict=True, maintain_order=True)
+    return {log: part for (log,), part in parts.items()}
 
 
 def _kept_events(tables: Tables) -> pl.DataFrame:
