@@ -191,9 +191,13 @@ def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]
     table = used.filter(pl.col("path").is_not_null())
     what = plural(table.height, "file")
     if table.is_empty():
-        table, what = used, plural(used.height, "file without a name", "files without names")
+        # How many there are, only their identities say.
+        table, what = used, "Files without names"
     read, written = (int(table[f"{op}_bytes"].sum()) for op in ("read", "write"))
     title = f"{what}: {units.size(read)} read, {units.size(written)} written"
+    table = table.filter(pl.col("path").is_not_null() | pl.col("file").is_not_null())
+    if table.is_empty():
+        return [_title(title, "files", log, width)]
     if "role" in table.columns:
         # What each program has opened to start comes last.
         of_system = pl.col("role").is_in(OF_SYSTEM).fill_null(value=False)
