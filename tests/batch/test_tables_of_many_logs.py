@@ -2,11 +2,14 @@
 
 import json
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from support.logs import line_of
 from support.memory import needs_status, peak_kb
+from support.paths import DATA
 
 LOGS = 60
 BROKEN = 37
@@ -73,11 +76,48 @@ def test_small_logs_without_events_are_named(run, tmp_path, command):
     for number in range(4):
         (tmp_path / f"{number}.strace").write_text(LINES.format(number=number))
     (tmp_path / "2.strace").write_text("strace: Process 7 attached\n")
+    warning = "warning: 2.strace: no event was found\n"
     ran = run(command, ".", "--format", "ndjson")
     assert ran.returncode == 0
-    assert ran.stderr == "warning: 2.strace: no event was found\n"
+    assert ran.stderr == warning
     sources = {json.loads(line)["source"] for line in ran.stdout.splitlines()}
     assert sources == {f"{number}.strace" for number in (0, 1, 3)}
+    # One that is broken makes no other one empty.
+    (tmp_path / "1.strace").write_text("this is no log\n" * 50)
+    ran = run(command, ".", "--format", "ndjson")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: 1.strace")
+    assert ran.stderr.endswith(warning)
+    assert ran.stderr.count("warning: ") == 1
+
+
+PROGRAMS = ("small_reads", "deadlock", "failed_opens", "many_processes", "random_reads_fixed")
+
+
+def test_findings_of_small_logs_are_those_of_each_alone(run, tmp_path):
+    names = [f"{name}.strace.zst" for name in (*PROGRAMS, "no_durations", "no_children")]
+    for name in names:
+        (tmp_path / name).symlink_to(DATA / "insights" / name)
+    # More events than are kept in memory: they are read again for each question.
+    numbers = range(60_000)
+    many = "".join(line_of(n, 'read(3</srv/small>, "x", 1) = 1') for n in numbers)
+    (tmp_path / "z.strace").write_text(many)
+    (tmp_path / "y.strace").write_text(many[: many.index("\n", 50_000) + 1])
+    names += ["y.strace", "z.strace"]
+    ran = run("insights", ".", "--format", "ndjson", cwd=tmp_path)
+    alone = [tf.insights(tf.scan(tmp_path / name)).collect().drop("source") for name in names]
+    together = tf.insights(tf.scan([tmp_path / name for name in names])).collect()
+    for found, name in zip(alone, names, strict=True):
+        own = pl.col("source").str.ends_with(name)
+        assert_frame_equal(together.filter(own).drop("source"), found)
+    codes = [json.loads(line)["code"] for line in ran.stdout.splitlines()]
+    assert sorted(codes) == sorted(code for found in alone for code in found["code"])
+    assert {"small-reads", "deadlock", "failed-opens", "many-processes"} <= set(codes)
+    # Files of Parquet are no logs: their names are no sources.
+    tf.parse_many(tmp_path, tmp_path / "events", jobs=1)
+    of_parquet = run("insights", "events", "--format", "ndjson", cwd=tmp_path)
+    assert (of_parquet.stderr, of_parquet.returncode) == ("", 0)
+    assert [json.loads(line)["code"] for line in of_parquet.stdout.splitlines()] == codes
 
 
 def test_several_at_a_time_give_the_same_in_the_same_order(run, folder):

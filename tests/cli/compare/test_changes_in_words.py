@@ -62,6 +62,30 @@ def test_what_changes_have_in_common(paths, words):
     assert in_words(made) == [f"after: {words}"]
 
 
+def test_a_folder_that_is_gone_is_named_with_all_below_it():
+    names = ["part.h", "bits/types.h", "bits/time.h", "sys/a.h", "sys/b.h", "gnu/stubs.h"]
+    gone = [("files", f"/srv/old/{name}", "opens_failed", 12, 0, "before") for name in names]
+    made = changes(
+        *gone,
+        ("files", "/srv/new/part.h", "opens_failed", 12, 11),
+        ("totals", "files", "opens_failed", 300, 227),
+    )
+    assert in_words(made) == [
+        "in total: 73 fewer failed opens",
+        "after: 72 fewer failed opens below /srv/old",
+    ]
+    # Of many runs, a total may be sure, and its parts not.
+    assert in_words(made.filter(table="totals"), made) == [
+        "in total: 73 fewer failed opens (72 below /srv/old)"
+    ]
+    made = changes(*gone, ("totals", "files", "opens_failed", 300, 228))
+    assert in_words(made.filter(table="totals"), made) == [
+        "in total: 72 fewer failed opens (all below /srv/old)"
+    ]
+    few = changes(*gone[:2], ("totals", "files", "opens_failed", 300, 227))
+    assert in_words(few.filter(table="totals"), few) == ["in total: 73 fewer failed opens"]
+
+
 def test_time_spent_waiting_for_others_is_not_that_of_the_call():
     made = changes(
         ("syscalls", "wait4", "total_ns", 900 * MS, 100 * MS),

@@ -7,6 +7,7 @@ import pytest
 from junitparser import JUnitXml
 from sarif_pydantic import Sarif
 
+import tracefast as tf
 from support.paths import DATA
 
 BUILDS = DATA / "builds"
@@ -136,6 +137,17 @@ def test_init_writes_rules_that_the_log_keeps(run, logs):
     ran = run("check", "first.toml", logs[0])
     assert ran.returncode == 0
     assert ran.stdout.startswith("All checks passed: ")
+    # The log of before has more opens, as those of a folder of headers fail.
+    run("check", "--init", logs[1], "-o", "better.toml")
+    ran = run("check", "better.toml", logs[0])
+    assert ran.returncode == 1
+    failed, allowed = (
+        tf.files(tf.scan(BUILDS / f"{name}-1.strace.zst")).collect()["opens_failed"].sum()
+        for name in ("old", "new")
+    )
+    [line] = [line for line in ran.stdout.splitlines() if ": failed-opens: " in line]
+    limit = allowed + -(-allowed // 10)
+    assert line == f"{logs[0]}: failed-opens: sum(opens_failed) is {failed}, limit {limit}"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,14 @@ from support.paths import DATA
 DEMO = DATA / "demo.strace.zst"
 CROSSED = DATA / "stalls" / "crossed_pipes.strace"
 SCHEDULED = DATA / "demo.ftrace.zst"
+# As strace -c writes it.
+COUNTED = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000010           5         2           read
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000010           5         2           total
+"""
 LOCKFORK = DATA / "starting" / "lockfork.strace.zst"
 
 
@@ -126,6 +134,49 @@ def test_lines_that_were_not_understood_are_counted(run, tmp_path, spawn_strace)
     log = tmp_path / "odd.strace"
     log.write_text(spawn_strace.read_text() + "9530 this is not a call\n")
     assert "1 line not understood" in shown_by(run, log)
+
+
+def test_what_reading_shows_of_the_quality(run, tmp_path, spawn_strace):
+    text = spawn_strace.read_text()
+    (tmp_path / "cut.strace").write_text("\n".join(line[:70] for line in text.splitlines()[:50]))
+    report = tf.parse(tmp_path / "cut.strace", tmp_path / "cut.parquet")
+    [lost] = [words for words in report.quality if words.endswith("lost")]
+    assert lost in shown_by(run, "cut.strace")
+    assert lost in shown_by(run, "cut.parquet")
+    whole = json.loads(shown_by(run, spawn_strace, "--format", "json"))
+    assert whole["quality"] == []
+    (tmp_path / "counted.strace").write_text(COUNTED)
+    ran = run("counted.strace")
+    assert "The log: only strace's summary of calls (record without -c, or with -C)" in ran.stdout
+
+
+def test_files_of_the_system_come_last_and_nothing_is_said_to_be_found(run):
+    text = shown_by(run, DATA / "flow" / "tar.strace.zst")
+    files = text.partition(" files: ")[2].partition(" calls failed")[0].splitlines()[2:7]
+    paths = [line.split()[-1] for line in files]
+    assert paths[:3] == ["/srv/apps/tar/in/b", "/srv/apps/tar/out.tar.gz", "/srv/apps/tar/in/a"]
+    assert paths[3].endswith("/libc.so.6")
+    assert "Worth a change: nothing, by 43 rules" in text
+
+
+def test_what_ran_where_the_log_shows_no_start_and_no_names(run, tmp_path):
+    opens = ("python3-7", "openat(dfd: ffffff9c, filename: 7ffd1000, flags: 0, mode: 0)", 3)
+    read = ("python3-7", "read(fd: 3, buf: 7ffd0000, count: 1000)", 4096)
+    calls = ("sh-6", "getppid()", 5), opens, read, read
+    lines = ["# tracer: nop", "#"]
+    for at, (task, call, result) in enumerate(calls):
+        where = f" {task:>15} [000] ..... 100.0000{at}"
+        name = call.partition("(")[0]
+        lines += [f"{where}1: sys_{call}", f"{where}2: sys_{name} -> {result:#x}"]
+    (tmp_path / "short.ftrace").write_text("\n".join(lines) + "\n")
+    text = shown_by(run, "short.ftrace")
+    assert text.splitlines()[1] == "python3, and 1 more process"
+    # How many files these are, nobody can say.
+    assert "Files without names: 8.0 KiB read, 0 B written" in text
+    assert "read  " not in text
+    # A log of the scheduler alone names no programs that it follows.
+    machine = shown_by(run, DATA / "page-cache" / "rand.ftrace.zst").splitlines()
+    assert "more process" not in machine[1]
 
 
 def test_an_empty_log(run, tmp_path):

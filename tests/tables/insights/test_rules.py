@@ -283,3 +283,32 @@ def test_what_the_tracer_may_have_taken_makes_nothing_high():
     numbers = {each["name"]: each["value"] for each in row["numbers"]}
     assert numbers["total_ns"] > 0.2 * tf.scan(own("metadata-bound")).pipe(span)
     assert row["severity"] != "high"
+
+
+@pytest.mark.parametrize(("named", "severity"), [(True, "high"), (False, "medium")])
+def test_serial_reads_of_files_without_names_may_be_those_of_modules(tmp_path, named, severity):
+    """Twelve cold files, 20 ms each: strace names them, ftrace has their inodes alone."""
+    log = tmp_path / "cold.log"
+    start = " python3-7 [000] ..... 100."
+    lines = [] if named else ["# tracer: nop", "#"]
+    for at in range(12):
+        if named:
+            where = f"7 1700000000.{at * 30:03}"
+            lines.append(f'{where}000 openat(AT_FDCWD, "/srv/{at}", O_RDONLY) = 3 <0.000010>')
+            lines.append(f'{where}100 read(3, "x"..., 4096) = 4096 <0.020000>')
+            lines.append(f"{where}900 close(3) = 0 <0.000010>")
+            continue
+        page = f"dev 8:1 ino {at + 10:x} pfn=0x1 ofs=0 order=0"
+        lines.append(
+            f"{start}{at * 30:03}000: sys_openat(dfd: 0xffffff9c, filename: 0x7, flags: 0)"
+        )
+        lines.append(f"{start}{at * 30:03}010: sys_openat -> 0x3")
+        lines.append(f"{start}{at * 30:03}100: sys_read(fd: 3, buf: 0x7, count: 0x1000)")
+        lines.append(f"{start}{at * 30:03}900: mm_filemap_add_to_page_cache: {page}")
+        lines.append(f"{start}{at * 30 + 20:03}100: sys_read -> 0x1000")
+        lines.append(f"{start}{at * 30 + 20:03}200: sys_close(fd: 3)")
+        lines.append(f"{start}{at * 30 + 20:03}210: sys_close -> 0x0")
+    log.write_text("\n".join(lines) + "\n")
+    row = finding(log, "serial-io")
+    assert row["severity"] == severity
+    assert {each["name"]: each["value"] for each in row["numbers"]}["files"] == 12

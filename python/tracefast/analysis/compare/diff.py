@@ -192,8 +192,19 @@ def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFr
             .agg(_sum(pl.col(measure)).alias(measure) for measure in measures)
             .select(here, source, pl.lit(name).alias("table"), parts, *measures)
             .unpivot(measures, index=list(_VALUES)[:4], variable_name="measure")
+            .filter(_worth_keeping(measures[0]))
             .select(list(_VALUES))
         )
+
+
+def _worth_keeping(first: str) -> pl.Expr:
+    """Say which values to keep: most are 0, which is what a run without the row has.
+
+    One measure of each key stays, as the run has the key; and so do all of a measure that the run
+    does not always know.
+    """
+    unknown = pl.col("value").is_null().any().over("source", "measure")
+    return (pl.col("value") != 0) | unknown | (pl.col("measure") == first)
 
 
 def _sum(values: pl.Expr) -> pl.Expr:

@@ -11,6 +11,7 @@ from tracefast.analysis.insights.tables import Tables
 MOST: Final = 5
 # A finding shows lines of so many files at most: those that matter most come first.
 _FILES: Final = 100
+_IS_CALL: Final = pl.col("kind").cast(pl.String) == "syscall"
 
 
 def find_lines(tables: Tables, wanted: Sequence[tuple[str, Calls]]) -> list[list[int]]:
@@ -28,13 +29,22 @@ def find_lines(tables: Tables, wanted: Sequence[tuple[str, Calls]]) -> list[list
     list of list of int
         At most `MOST` lines for each.
     """
-    found: list[list[int]] = [[] for _ in wanted]
+    found: list[list[int]] = []
+    if tables.are_kept:
+        # A question for each, not one for all: a log's own events are found at once.
+        for source, calls in wanted:
+            rows = tables.events_of(source).filter(_IS_CALL, _condition(calls)).head(MOST)
+            found.append(rows.select("line").collect()["line"].to_list())
+        return found
     if not wanted:
         return found
-    conditions = [_condition(source, calls) for source, calls in wanted]
-    rows = tables.events.filter(
-        pl.col("kind").cast(pl.String) == "syscall", pl.any_horizontal(conditions)
-    ).select("line", *(each.alias(f"{i}") for i, each in enumerate(conditions)))
+    found = [[] for _ in wanted]
+    conditions = [
+        (pl.col("source").cast(pl.String) == source) & _condition(calls) for source, calls in wanted
+    ]
+    rows = tables.events.filter(_IS_CALL, pl.any_horizontal(conditions)).select(
+        "line", *(each.alias(f"{i}") for i, each in enumerate(conditions))
+    )
     for batch in rows.collect_batches(maintain_order=True):
         for i, lines in enumerate(found):
             if len(lines) < MOST:
@@ -45,9 +55,8 @@ def find_lines(tables: Tables, wanted: Sequence[tuple[str, Calls]]) -> list[list
     return found
 
 
-def _condition(source: str, calls: Calls) -> pl.Expr:
+def _condition(calls: Calls) -> pl.Expr:
     conditions = [
-        pl.col("source").cast(pl.String) == source,
         pl.col("name").cast(pl.String).is_in(sorted(calls.names)),
         pl.col("line").is_not_null(),
     ]

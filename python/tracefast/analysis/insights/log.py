@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from functools import cached_property
+from operator import attrgetter, methodcaller
 from typing import Final
 
 import polars as pl
@@ -11,7 +12,7 @@ from tracefast.analysis.decoded_fields import decoded
 from tracefast.analysis.forks.advice.case import STOP_NS, Advice, Case
 from tracefast.analysis.insights.finding import Severity, Weight
 from tracefast.analysis.insights.lines import MOST
-from tracefast.analysis.insights.tables import QUESTION, Tables
+from tracefast.analysis.insights.tables import QUESTION, Choice, Tables
 from tracefast.analysis.insights.weights import weight
 from tracefast.quantities import Range
 
@@ -25,14 +26,17 @@ SEEKS: Final = frozenset(_core.syscalls_that("seeks"))
 LISTS: Final = frozenset(_core.syscalls_that("lists"))
 SYNCS: Final = frozenset(_core.syscalls_that("syncs"))
 CLOSES: Final = frozenset(_core.syscalls_that("closes"))
-_OF_SYSTEM: Final = ("program", "library", "configuration")
 # Calls whose distance is measured: more take longer, and say the same.
 _SAMPLE: Final = 100_000
 _FAULTS: Final = ("page_fault_user", "page_fault_kernel")
 # The two lowest bits: the page is there, and this is a write (asm/trap_pf.h).
 _PROTECTED: Final = r"error_code=(0x)?[0-9a-f]*[37bf]\b"
-# What is no file on a disk.
-_KERNEL: Final = ("/proc/", "/sys/", "/dev/")
+# The tables of which a log has its own rows.
+_KINDS, _FILES, _CALLS, _ERRORS, _PAGE_CACHE, _DEVICE_READS, _KERNEL_TIMES = (
+    attrgetter(name)
+    for name in ("kinds", "files", "calls", "errors", "page_cache", "device_reads", "kernel_times")
+)
+_SYSCALLS, _WAITS, _FORKS = (methodcaller("table", name) for name in ("syscalls", "waits", "forks"))
 
 
 class Log:
@@ -50,87 +54,61 @@ class Log:
         self.tables: Final = tables
         self.source: Final = source
 
-    def _own(self, table: pl.DataFrame) -> pl.DataFrame:
-        return table.filter(pl.col("source") == self.source)
+    def _own(self, table: Choice) -> pl.DataFrame:
+        return self.tables.of_log(table, self.source)
+
+    def chosen(self, choose: Choice) -> pl.DataFrame:
+        """Give its rows of what a rule chooses of the tables of all logs, which it does once."""
+        return self.tables.of_log(choose, self.source, keep=False)
 
     @cached_property
     def kinds(self) -> pl.DataFrame:
         """Its rows by kind."""
-        return self._own(self.tables.kinds)
+        return self._own(_KINDS)
 
     @cached_property
     def syscalls(self) -> pl.DataFrame:
         """Its rows of `tracefast.syscalls`."""
-        return self._own(self.tables.table("syscalls"))
+        return self._own(_SYSCALLS)
 
     @cached_property
     def files(self) -> pl.DataFrame:
         """Its rows of `tracefast.files`, each with its role."""
-        roles = self._own(self.tables.table("roles")).select("path", "role", "removed")
-        return self._own(self.tables.table("files")).join(
-            roles.unique("path"), on="path", how="left", maintain_order="left"
-        )
-
-    @cached_property
-    def read_files(self) -> pl.DataFrame:
-        """Its files that hold data or modules: what programs read themselves."""
-        path = pl.col("path").fill_null("")
-        made_up = pl.any_horizontal(path.str.starts_with(folder) for folder in _KERNEL)
-        return self.files.filter(
-            pl.col("file").is_not_null(),
-            pl.col("type").is_in(["regular", "unknown"]).fill_null(value=True),
-            ~pl.col("role").is_in(_OF_SYSTEM).fill_null(value=False),
-            ~made_up,
-        )
-
-    @cached_property
-    def data_files(self) -> pl.DataFrame:
-        """Its files that hold data: no code, no configuration, nothing that the kernel makes up."""
-        return self.read_files.filter(pl.col("role").ne_missing("module"))
+        return self._own(_FILES)
 
     @cached_property
     def calls(self) -> pl.DataFrame:
         """Its calls by name and file."""
-        return self._own(self.tables.calls)
+        return self._own(_CALLS)
 
     @cached_property
     def errors(self) -> pl.DataFrame:
         """Its rows of `tracefast.errors`."""
-        return self._own(self.tables.errors)
-
-    @cached_property
-    def polls(self) -> pl.DataFrame:
-        """Its threads that ask and get nothing."""
-        return self._own(self.tables.polls)
-
-    @cached_property
-    def refused_direct(self) -> pl.DataFrame:
-        """Its files that were opened with O_DIRECT, and refused reads or writes: how many."""
-        return self._own(self.tables.refused_direct)
+        return self._own(_ERRORS)
 
     @cached_property
     def page_cache(self) -> pl.DataFrame:
         """Its rows of `tracefast.page_cache`; of joined events the same by reads; else none."""
         if "event" in self.kinds["kind"]:
-            return self._own(self.tables.page_cache)
-        return (
-            pl.DataFrame() if self.kernel_times.is_empty() else self._own(self.tables.device_reads)
-        )
+            return self._own(_PAGE_CACHE)
+        return pl.DataFrame() if self.kernel_times.is_empty() else self._own(_DEVICE_READS)
 
     @cached_property
     def kernel_times(self) -> pl.DataFrame:
         """The times of its calls by name without strace, if they were joined with ftrace's log."""
         times = self.tables.kernel_times
-        return times if times.is_empty() else self._own(times)
+        return times if times.is_empty() else self._own(_KERNEL_TIMES)
+
+    @property
+    def events(self) -> pl.LazyFrame:
+        """Its events."""
+        return self.tables.events_of(self.source)
 
     @cached_property
     def lost_notes(self) -> pl.DataFrame:
         """Where the log says that events were lost: in which line, and how many, if it says so."""
         return (
-            self.tables.events.filter(
-                pl.col("source").cast(pl.String) == self.source,
-                pl.col("kind").cast(pl.String) == "lost",
-            )
+            self.events.filter(pl.col("kind").cast(pl.String) == "lost")
             .select("line", pl.col("ret").alias("events"))
             .collect(engine="streaming")
         )
@@ -139,20 +117,15 @@ class Log:
         """Give the first lines in which pages of the first of some files are fetched."""
         if "ino" not in files.columns:
             # Joined with the log of another tracer: the row of a call says what it fetched.
-            rows = self.tables.events.filter(
-                pl.col("source").cast(pl.String) == self.source,
-                pl.col("file") == files["file"][0],
-                pl.col("missed_pages") > 0,
-            )
-            return rows.select("line").head(MOST).collect()["line"].drop_nulls().to_list()
+            return self.lines_where(pl.col("file") == files["file"][0], pl.col("missed_pages") > 0)
         dev, ino = files.select("dev", "ino").row(0)
         added = decoded(
-            self.tables.events,
+            self.events,
             ["mm_filemap_add_to_page_cache"],
-            record={"source": pl.String, "line": pl.UInt64},
+            record={"line": pl.UInt64},
             fields={"dev": pl.String, "ino": pl.UInt64},
             question=QUESTION,
-        ).filter(pl.col("source") == self.source, pl.col("dev") == dev, pl.col("ino") == ino)
+        ).filter(pl.col("dev") == dev, pl.col("ino") == ino)
         return added.head(MOST).collect()["line"].drop_nulls().to_list()
 
     def lines_of_copies(self, tasks: pl.Series) -> list[int]:
@@ -166,40 +139,26 @@ class Log:
 
     def lines_where(self, *conditions: pl.Expr) -> list[int]:
         """Give the lines of the first events that fulfil some conditions."""
-        own = pl.col("source").cast(pl.String) == self.source
-        rows = self.tables.events.filter(own, *conditions, pl.col("line").is_not_null())
+        rows = self.events.filter(*conditions, pl.col("line").is_not_null())
         return rows.select("line").head(MOST).collect()["line"].to_list()
 
     def ends_of(self, task: int) -> list[int]:
         """Give the first and the last line of a task."""
-        rows = self.tables.events.filter(
-            pl.col("source").cast(pl.String) == self.source, pl.col("task") == task
-        )
+        rows = self.events.filter(pl.col("task") == task)
         ends = rows.select(pl.col("line").min(), last=pl.col("line").max()).collect()
         return [line for line in ends.row(0) if line is not None]
 
     @cached_property
     def waits(self) -> pl.DataFrame:
         """Its rows of `tracefast.waits`, with details."""
-        return self._own(self.tables.table("waits"))
-
-    @cached_property
-    def workers(self) -> pl.DataFrame:
-        """Its rows of `tracefast.workers`, with details."""
-        return self._own(self.tables.table("workers"))
+        return self._own(_WAITS)
 
     @cached_property
     def fork_advice(self) -> list[tuple[Case, Advice]]:
         """What the rules of advice say about its started processes."""
-        if self._own(self.tables.table("forks")).is_empty():
+        if self._own(_FORKS).is_empty():
             return []
-        found = self.tables.forks
-        return [
-            (case, each)
-            for case, said in zip(found.cases, found.advice, strict=True)
-            if case.text("source") == self.source
-            for each in said
-        ]
+        return self.tables.fork_advice.get(self.source, [])
 
     @cached_property
     def wall_ns(self) -> int:
@@ -225,10 +184,7 @@ class Log:
     def steps(self) -> pl.DataFrame:
         """The first calls: their lines, and the time since the one before of their task."""
         rows = (
-            self.tables.events.filter(
-                pl.col("source").cast(pl.String) == self.source,
-                pl.col("kind").cast(pl.String) == "syscall",
-            )
+            self.events.filter(pl.col("kind").cast(pl.String) == "syscall")
             .select("line", "task", pl.col("ts").cast(pl.Int64))
             .drop_nulls(["task", "ts"])
             .head(_SAMPLE)

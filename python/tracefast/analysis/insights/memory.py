@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
 from tracefast.analysis.insights.log import Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.analysis.insights.weights import weight
 from tracefast.quantities import plural, size
 
@@ -16,11 +17,18 @@ COPIES: Final = Threshold(
 _PAGE: Final = 4096
 
 
+def _copying(tables: Tables) -> pl.DataFrame:
+    forked = pl.col("method").is_in(["fork", "forkserver"])
+    return (
+        tables.table("workers")
+        .filter(forked, pl.col("cow_faults").is_not_null())
+        .sort("cow_faults", descending=True, nulls_last=True, maintain_order=True)
+    )
+
+
 def copy_on_write_growth(log: Log) -> Iterator[Finding]:
     """Find forked workers that copy the memory which they shared with their maker."""
-    workers = log.workers.filter(
-        pl.col("method").is_in(["fork", "forkserver"]), pl.col("cow_faults").is_not_null()
-    ).sort("cow_faults", descending=True, nulls_last=True)
+    workers = log.chosen(_copying)
     copies = int(workers["cow_faults"].sum())
     if copies < COPIES.value:
         return

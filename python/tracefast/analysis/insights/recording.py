@@ -10,6 +10,7 @@ from tracefast.analysis.insights.files.data import total
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import FETCHES, WRITES, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.quantities import Range, duration, percent, plural, size
 
 TIMED: Final = Threshold(
@@ -30,11 +31,22 @@ _LOW: Final = Weight(Severity.LOW, 0.0)
 _MEDIUM: Final = Weight(Severity.MEDIUM, 0.0)
 
 
+def _untimed(tables: Tables) -> pl.DataFrame:
+    sums = pl.col("calls", "timed").sum().cast(pl.Int64)
+    return (
+        tables.table("syscalls")
+        .group_by("source")
+        .agg(sums)
+        .filter(pl.col("calls") > 0, pl.col("timed") < TIMED.value * pl.col("calls"))
+    )
+
+
 def no_durations(log: Log) -> Iterator[Finding]:
     """Find logs that do not say how long calls took."""
-    calls, timed = total(log.syscalls, "calls"), total(log.syscalls, "timed")
-    if not calls or timed >= TIMED.value * calls:
+    rows = log.chosen(_untimed)
+    if rows.is_empty():
         return
+    calls, timed = total(rows, "calls"), total(rows, "timed")
     yield Finding(
         weight=_LOW,
         evidence=f"{timed:,} of {plural(calls, 'call')} have a duration",
@@ -59,20 +71,25 @@ NO_DURATIONS: Final = Rule(
 )
 
 
+def _creating(tables: Tables) -> pl.DataFrame:
+    with_tids = tables.kinds.filter("has_tids")
+    rows = tables.calls.filter(pl.col("name").is_in(sorted(_FORKS)))
+    return rows.join(with_tids, on="source", how="anti").sort(
+        "line", nulls_last=True, maintain_order=True
+    )
+
+
 def no_children(log: Log) -> Iterator[Finding]:
     """Find logs that lack the processes which the traced one created."""
-    if log.kinds["has_tids"].any() or not log.from_strace:
-        return
-    rows = log.calls.filter(pl.col("name").is_in(sorted(_FORKS)))
+    rows = log.chosen(_creating)
     made = total(rows, "calls") - total(rows, "errors")
-    if made <= 0:
+    if made <= 0 or not log.from_strace:
         return
-    lines = rows["line"].drop_nulls().sort().to_list()
     yield Finding(
         weight=_MEDIUM,
         evidence=f"{plural(made, 'call')} created processes or threads, of which the log has none",
         numbers={"created": made},
-        lines=lines[:1],
+        lines=rows["line"].drop_nulls()[:1].to_list(),
         advice=NO_CHILDREN.advice,
     )
 
@@ -87,25 +104,38 @@ NO_CHILDREN: Final = Rule(
 )
 
 
+def _hidden(tables: Tables) -> pl.DataFrame:
+    """Sum up the bytes that were moved, by log: of all files, and of those without a name."""
+    kept = pl.col("type").is_null() | pl.col("type").is_in(["regular", "unknown", "block"])
+    moved = (pl.col("read_bytes").fill_null(0) + pl.col("write_bytes").fill_null(0)).cast(pl.Int64)
+    nameless = pl.col("path").is_null()
+    return (
+        tables.files.filter(kept)
+        .group_by("source")
+        .agg(
+            moved=moved.sum(),
+            hidden=moved.filter(nameless).sum(),
+            descriptors=nameless.sum().cast(pl.Int64),
+        )
+        .filter(pl.col("hidden") > 0, pl.col("hidden") >= NAMELESS.value * pl.col("moved"))
+    )
+
+
 def no_names(log: Log) -> Iterator[Finding]:
     """Find logs that do not say to which files descriptors lead."""
-    kept = log.files.filter(
-        pl.col("type").is_null() | pl.col("type").is_in(["regular", "unknown", "block"])
-    )
-    nameless = kept.filter(pl.col("path").is_null())
-    moved = total(kept, "read_bytes") + total(kept, "write_bytes")
-    hidden = total(nameless, "read_bytes") + total(nameless, "write_bytes")
+    rows = log.chosen(_hidden)
     # ftrace has no such option.
-    if not log.from_strace or hidden < NAMELESS.value * moved:
+    if rows.is_empty() or not log.from_strace:
         return
+    moved, hidden, descriptors = rows.select("moved", "hidden", "descriptors").row(0)
     weight = log.weight(data=hidden, most=Severity.MEDIUM)
     if weight is None:
         return
     yield Finding(
         weight=weight,
         evidence=f"{size(hidden)} of {size(moved)} ({percent(hidden / moved)}) were moved by"
-        f" {plural(nameless.height, 'descriptor')} whose file the log does not show",
-        numbers={"bytes": hidden, "all_bytes": moved, "descriptors": nameless.height},
+        f" {plural(descriptors, 'descriptor')} whose file the log does not show",
+        numbers={"bytes": hidden, "all_bytes": moved, "descriptors": descriptors},
         lines=log.lines_where(
             pl.col("name").cast(pl.String).is_in(sorted(FETCHES | WRITES)),
             pl.col("path").is_null(),
@@ -127,9 +157,13 @@ NO_NAMES: Final = Rule(
 )
 
 
+def _lost(tables: Tables) -> pl.DataFrame:
+    return tables.kinds.filter(pl.col("kind") == "lost")
+
+
 def lost_events(log: Log) -> Iterator[Finding]:
     """Find logs in which the tracer lost events."""
-    lost = log.kinds.filter(pl.col("kind") == "lost")
+    lost = log.chosen(_lost)
     if lost.is_empty():
         return
     notes = log.lost_notes
@@ -198,12 +232,21 @@ TRACER_DOMINATES: Final = Rule(
 )
 
 
+def _coarse(tables: Tables) -> pl.DataFrame:
+    return (
+        tables.kinds.filter(pl.col("timed") > 0)
+        .group_by("source")
+        .agg(pl.col("timed").sum(), pl.col("whole_seconds").all())
+        .filter(pl.col("whole_seconds"), pl.col("timed") >= COARSE.value)
+    )
+
+
 def wrong_clock(log: Log) -> Iterator[Finding]:
     """Find logs whose times are whole seconds."""
-    timed = log.kinds.filter(pl.col("timed") > 0)
-    events = total(timed, "timed")
-    if events < COARSE.value or not timed["whole_seconds"].all():
+    rows = log.chosen(_coarse)
+    if rows.is_empty():
         return
+    events = total(rows, "timed")
     yield Finding(
         weight=_LOW,
         evidence=f"all {plural(events, 'event')} have times in whole seconds",

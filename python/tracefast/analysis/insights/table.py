@@ -155,11 +155,12 @@ def found_by(rules: Sequence[Rule], tables: Tables) -> Iterator[pl.DataFrame | N
         The tables that they ask, which are made.
     """
     found: list[_Found] = []
-    for name in tables.sources:
-        log = Log(tables, name)
-        for rule in rules:
-            found += (_Found(name, rule, finding) for finding in rule.find(log))
+    logs = [Log(tables, name) for name in tables.sources]
+    for rule in rules:
+        for log in logs:
+            found += (_Found(log.source, rule, finding) for finding in rule.find(log))
             yield None
+        tables.next_rule()
     yield _rows(tables, found)
 
 

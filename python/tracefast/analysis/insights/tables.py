@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Generator
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from tracefast.analysis.decoded_fields import Dtypes, decoded
 from tracefast.analysis.errors.table import errors
 from tracefast.analysis.files.device_reads import device_reads
 from tracefast.analysis.files.page_cache import page_cache
+from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.kernel_times import with_kernel_times
 from tracefast.analysis.forks.summary import Report, report
@@ -43,10 +44,19 @@ _LOOKED_UP: Final[Dtypes] = {
     **dict.fromkeys(("ofs", "ofs_end", "index", "last_index"), pl.Int64),
 }
 _PAGE: Final = 4096
+# The events of small logs are kept in memory: to parse them again takes longer than any question.
+_KEPT_ROWS: Final = 50_000
+# Roles of files that a program does not read itself.
+OF_SYSTEM: Final = ("program", "library", "configuration")
+# What is no file on a disk.
+_KERNEL: Final = ("/proc/", "/sys/", "/dev/")
 _COLUMNS: Final = (
     *("source", "kind", "task", "name", "file", "errno", "ret", "bytes", "ts", "dur_ns"),
     *("line", "path", "access", "args", "cpu", "tid"),
 )
+
+
+Choice: TypeAlias = "Callable[[Tables], pl.DataFrame]"
 
 
 class Tables:
@@ -63,9 +73,11 @@ class Tables:
     def __init__(self, events: Events, wanted: Collection[str]) -> None:
         # As given: folds read whole files directly.
         self._given = events
-        self.events: Final = rows_of(events, _COLUMNS, QUESTION)
+        self._rows = rows_of(events, _COLUMNS, QUESTION)
         self._wanted = [name for name in FOLDS if name in {*wanted, *ALWAYS}]
         self._folded: dict[str, pl.DataFrame] = {}
+        self._by_log: dict[Choice, dict[object, pl.DataFrame]] = {}
+        self._of_rule: dict[Choice, dict[object, pl.DataFrame]] = {}
 
     def read(self) -> Generator[None, None, None]:
         """Make the tables that need a pass over all events, in one pass.
@@ -89,12 +101,93 @@ class Tables:
             return self._folded[name]
         return pl.Schema(FOLDS[name]().schema).to_frame()
 
+    def of_log(self, table: Choice, source: str, *, keep: bool = True) -> pl.DataFrame:
+        """Give the rows of one log; the table is made and divided once for all logs.
+
+        Parameters
+        ----------
+        table
+            Gives the table, or what is chosen of it, with the column `source`.
+        source
+            The log.
+        keep
+            Keep it for other rules, after `next_rule`.
+        """
+        known = self._by_log if keep else self._of_rule
+        if table not in known:
+            rows = table(self)
+            known[table] = _divided(rows) | {None: rows.clear()}
+        return known[table].get(source, known[table][None])
+
+    def next_rule(self) -> None:
+        """Forget what was chosen for one rule."""
+        self._of_rule.clear()
+
+    @cached_property
+    def _kept_events(self) -> pl.DataFrame | None:
+        """All events, if they are few."""
+        rows = self.table("tasks")["rows"].sum()
+        return _collected(self._rows) if rows <= _KEPT_ROWS else None
+
+    @property
+    def are_kept(self) -> bool:
+        """Whether all events are kept in memory."""
+        return self._kept_events is not None
+
+    @property
+    def events(self) -> pl.LazyFrame:
+        """The events."""
+        return self._rows if self._kept_events is None else self._kept_events.lazy()
+
+    def events_of(self, source: str) -> pl.LazyFrame:
+        """Give the events of one log."""
+        if self._kept_events is None:
+            return self._rows.filter(_words("source") == source)
+        return self.of_log(_kept_events, source).lazy()
+
+    @cached_property
+    def files(self) -> pl.DataFrame:
+        """The rows of `tracefast.files`, each with its role."""
+        roles = self.table("roles").select("source", "path", "role", "removed")
+        return self.table("files").join(
+            roles.unique(["source", "path"]),
+            on=["source", "path"],
+            how="left",
+            maintain_order="left",
+        )
+
+    @cached_property
+    def read_files(self) -> pl.DataFrame:
+        """Files that hold data or modules: what programs read themselves."""
+        path = pl.col("path").fill_null("")
+        made_up = pl.any_horizontal(path.str.starts_with(folder) for folder in _KERNEL)
+        return self.files.filter(
+            pl.col("file").is_not_null(),
+            pl.col("type").is_in(["regular", "unknown"]).fill_null(value=True),
+            ~pl.col("role").is_in(OF_SYSTEM).fill_null(value=False),
+            ~made_up,
+        )
+
+    @cached_property
+    def data_files(self) -> pl.DataFrame:
+        """Files that hold data: no code, no configuration, nothing that the kernel makes up."""
+        return self.read_files.filter(pl.col("role").ne_missing("module"))
+
     @cached_property
     def forks(self) -> Report:
         """The groups of started processes, and what the rules of advice say about them."""
         forks = with_kernel_times(self.table("forks").lazy(), self.events, QUESTION)
         rows = forks.sort("source", "ts", "line", nulls_last=True).collect()
         return report(rows.select(ROWS.names()))
+
+    @cached_property
+    def fork_advice(self) -> dict[str, list[tuple[Case, Advice]]]:
+        """What these rules say, by log."""
+        said: dict[str, list[tuple[Case, Advice]]] = {}
+        for case, advice in zip(self.forks.cases, self.forks.advice, strict=True):
+            if (source := case.text("source")) is not None:
+                said.setdefault(source, []).extend((case, each) for each in advice)
+        return said
 
     @cached_property
     def calls(self) -> pl.DataFrame:
@@ -209,6 +302,19 @@ class Tables:
     def sources(self) -> list[str]:
         """The logs that have events."""
         return self.kinds["source"].drop_nulls().unique().sort().to_list()
+
+
+def _divided(rows: pl.DataFrame) -> dict[object, pl.DataFrame]:
+    """Divide the rows of a table by log; those of a single log are not copied."""
+    logs = rows["source"].unique()
+    if len(logs) == 1:
+        return {logs[0]: rows}
+    parts = rows.partition_by("source", as_dict=True, maintain_order=True)
+    return {log: part for (log,), part in parts.items()}
+
+
+def _kept_events(tables: Tables) -> pl.DataFrame:
+    return tables.events.with_columns(_words("source")).collect()
 
 
 def _words(name: str) -> pl.Expr:

@@ -6,9 +6,10 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.insights.files.data import calls_on, path_of, total
-from tracefast.analysis.insights.finding import Finding, Rule, Threshold
+from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import FETCHES, READS, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.analysis.workers.batches import batches_of
 from tracefast.quantities import Range, duration, percent, plural, size
 
@@ -40,12 +41,12 @@ SERIAL_SHARE: Final = Threshold(
 )
 
 
-def one_slow_worker(log: Log) -> Iterator[Finding]:
-    """Find rounds of workers of which one is busy far longer than the others."""
+def _uneven(tables: Tables) -> pl.DataFrame:
     busy = pl.col("busy_ns")
-    rounds = (
-        log.workers.drop_nulls("busy_ns")
-        .group_by("pool", "round", maintain_order=True)
+    return (
+        tables.table("workers")
+        .drop_nulls("busy_ns")
+        .group_by("source", "pool", "round", maintain_order=True)
         .agg(
             pl.len().alias("workers"),
             busy.max().alias("most"),
@@ -58,8 +59,13 @@ def one_slow_worker(log: Log) -> Iterator[Finding]:
             pl.col("workers") >= FEW_WORKERS.value,
             pl.col("most") >= UNEVEN.value * pl.col("median"),
         )
-        .sort("most", descending=True, nulls_last=True)
+        .sort("most", descending=True, nulls_last=True, maintain_order=True)
     )
+
+
+def one_slow_worker(log: Log) -> Iterator[Finding]:
+    """Find rounds of workers of which one is busy far longer than the others."""
+    rounds = log.chosen(_uneven)
     if rounds.is_empty():
         return
     worst = rounds.row(0, named=True)
@@ -98,9 +104,13 @@ ONE_SLOW_WORKER: Final = Rule(
 )
 
 
+def _results(tables: Tables) -> pl.DataFrame:
+    return batches_of(tables.table("workers").lazy()).collect().drop_nulls("wait_ns")
+
+
 def starved_trainer(log: Log) -> Iterator[Finding]:
     """Find processes that wait for the results of their workers."""
-    batches = batches_of(log.workers.lazy()).collect().drop_nulls("wait_ns")
+    batches = log.chosen(_results)
     for (_pool,), pool in batches.group_by("pool", maintain_order=True):
         # The first result of a round holds the start of the workers.
         later = pool.filter(pl.col("batch") > 0)
@@ -156,11 +166,15 @@ STARVED_TRAINER: Final = Rule(
 )
 
 
-def serial_io(log: Log) -> Iterator[Finding]:
-    """Find programs that read many files one after the other, and wait for each."""
-    files = log.data_files.filter(pl.col("read_bytes") > 0, pl.col("tasks") == 1).sort(
+def _read_alone(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(pl.col("read_bytes") > 0, pl.col("tasks") == 1).sort(
         "read_ns", descending=True, nulls_last=True
     )
+
+
+def serial_io(log: Log) -> Iterator[Finding]:
+    """Find programs that read many files one after the other, and wait for each."""
+    files = log.chosen(_read_alone)
     if files.height < SERIAL_FILES.value:
         return
     reads, moved, read_ns = (total(files, name) for name in ("reads", "read_bytes", "read_ns"))
@@ -175,7 +189,9 @@ def serial_io(log: Log) -> Iterator[Finding]:
     time = Range(max(read_ns - reads * log.stop_ns, 0), read_ns)
     if time.low < SERIAL_SHARE.value * log.wall_ns:
         return
-    weight = log.weight(time)
+    # Without names they may be modules and libraries, whose reads a program cannot change.
+    named = 2 * files["path"].count() >= files.height
+    weight = log.weight(time, most=Severity.HIGH if named else Severity.MEDIUM)
     if weight is None:
         return
     yield Finding(
@@ -199,7 +215,7 @@ SERIAL_IO: Final = Rule(
     title="Files are read one after the other, and the program waits for each.",
     looks_for="Reads of ten files or more that take a good part of the time, even without what the"
     " tracer may have taken, and never two at a time. A disk answers several requests in the time"
-    " of one.",
+    " of one. It is at most medium where the log has no names: they may be modules.",
     advice="Read ahead of the work: a thread or a pool that reads, posix_fadvise"
     "(POSIX_FADV_WILLNEED), io_uring; in PyTorch num_workers= and prefetch_factor=.",
     find=serial_io,

@@ -8,6 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.quantities import Range, duration, percent, plural
 
 MANY_WAITS: Final = Threshold(
@@ -31,8 +32,17 @@ POLL_RATE: Final = Threshold(
 )
 
 
-def _stuck(log: Log) -> pl.DataFrame:
-    return log.waits.filter(pl.col("verdict") == "deadlock").sort("ts", nulls_last=True)
+def _stuck(tables: Tables) -> pl.DataFrame:
+    rows = tables.table("waits").filter(pl.col("verdict") == "deadlock")
+    return rows.sort("ts", nulls_last=True, maintain_order=True)
+
+
+def _stuck_by_fork(tables: Tables) -> pl.DataFrame:
+    return (rows := _stuck(tables)).filter(_by_fork(rows))
+
+
+def _stuck_otherwise(tables: Tables) -> pl.DataFrame:
+    return (rows := _stuck(tables)).filter(~_by_fork(rows))
 
 
 def _by_fork(rows: pl.DataFrame) -> pl.Series:
@@ -87,8 +97,7 @@ def _program(row: dict[str, Any]) -> str:
 
 def deadlock(log: Log) -> Iterator[Finding]:
     """Find tasks of which the log proves that they never go on."""
-    rows = _stuck(log)
-    yield from _hang(log, rows.filter(~_by_fork(rows)), DEADLOCK.advice)
+    yield from _hang(log, log.chosen(_stuck_otherwise), DEADLOCK.advice)
 
 
 DEADLOCK: Final = Rule(
@@ -105,8 +114,7 @@ DEADLOCK: Final = Rule(
 
 def lock_at_fork(log: Log) -> Iterator[Finding]:
     """Find children that wait for a lock which a thread used when they were forked."""
-    rows = _stuck(log)
-    yield from _hang(log, rows.filter(_by_fork(rows)), LOCK_AT_FORK.advice)
+    yield from _hang(log, log.chosen(_stuck_by_fork), LOCK_AT_FORK.advice)
 
 
 LOCK_AT_FORK: Final = Rule(
@@ -121,11 +129,17 @@ LOCK_AT_FORK: Final = Rule(
 )
 
 
-def contended_futex(log: Log) -> Iterator[Finding]:
-    """Find locks that several threads take from each other, and wait for."""
-    waits = log.waits.filter(
+def _woken(tables: Tables) -> pl.DataFrame:
+    """Give the waits for a lock that ended, of locks that are waited for often."""
+    woken = tables.table("waits").filter(
         pl.col("on") == "futex", pl.col("end") == "woken", pl.col("object").is_not_null()
     )
+    return woken.filter(pl.len().over("source", "object") >= MANY_WAITS.value)
+
+
+def contended_futex(log: Log) -> Iterator[Finding]:
+    """Find locks that several threads take from each other, and wait for."""
+    waits = log.chosen(_woken)
     if waits.is_empty():
         return
     waiters = waits.select("object", pl.col("task").alias("both")).unique()
@@ -189,18 +203,25 @@ CONTENDED_FUTEX: Final = Rule(
 )
 
 
+def _polling(tables: Tables) -> pl.DataFrame:
+    return (
+        tables.polls.with_columns(
+            (pl.col("last") - pl.col("first")).cast(pl.Int64).alias("span_ns")
+        )
+        .filter(
+            pl.col("polls") >= POLLS.value,
+            pl.col("polls") >= POLL_SHARE.value * pl.col("calls"),
+            pl.col("polls") * 1_000_000_000 >= POLL_RATE.value * pl.col("span_ns"),
+        )
+        .sort("span_ns", "polls", descending=True, nulls_last=True, maintain_order=True)
+    )
+
+
 def busy_polling(log: Log) -> Iterator[Finding]:
     """Find threads that ask again and again for what is not there."""
-    polls = log.polls.with_columns(
-        (pl.col("last") - pl.col("first")).cast(pl.Int64).alias("span_ns")
-    ).filter(
-        pl.col("polls") >= POLLS.value,
-        pl.col("polls") >= POLL_SHARE.value * pl.col("calls"),
-        pl.col("polls") * 1_000_000_000 >= POLL_RATE.value * pl.col("span_ns"),
-    )
+    polls = log.chosen(_polling)
     if polls.is_empty():
         return
-    polls = polls.sort("span_ns", "polls", descending=True, nulls_last=True)
     worst = polls.row(0, named=True)
     # Of the thread that does so the longest; others do it at the same time.
     span = worst["span_ns"] or 0

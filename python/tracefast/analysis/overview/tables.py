@@ -55,6 +55,8 @@ class Overview:
     gaps: list[str]
     asked: Tables | None = None
     """What the rules of insights asked, if they were made."""
+    quality: tuple[str, ...] = ()
+    """What reading the log showed that the tables do not, in words."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Give a table, by the name of its function."""

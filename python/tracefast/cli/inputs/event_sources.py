@@ -2,6 +2,7 @@
 
 import io
 import operator
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -24,7 +25,7 @@ from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.messages.stderr import print_error
 from tracefast.error_hints import error_with_hint
-from tracefast.inputs.contents import sniff
+from tracefast.inputs.contents import TASK_SUFFIX, sniff
 from tracefast.inputs.event_files import damaged
 from tracefast.outputs import refuse_own_input
 from tracefast.scanning.sources import Inputs, scan_inputs
@@ -91,11 +92,12 @@ def run_analysis(
             print_error(error)
             return None, False
         logs = logs if found.names else []
-        several = len(logs) > 1
+        in_order = logs
         apart: set[str] = set()
-        # In a time window, each log has a start of its own; by input, results cannot be mixed.
-        if combinable and by_source and not request.in_part:
-            apart = {names[0] for names in logs if len(names) == 1}
+        # In a time window, each log has a start of its own.
+        if combinable and not request.in_part:
+            alone = (names[0] for names in logs if len(names) == 1)
+            apart = {name for name in alone if name not in inputs.files}
             logs = small_together(logs, inputs)
         each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase)
         results = each.run(alone=combinable)
@@ -105,8 +107,9 @@ def run_analysis(
         table = results.table
         if table is None:
             return None, False
-        if by_source and several and "source" in table.columns:
-            table = table.sort("source", nulls_last=True, maintain_order=True)
+        if len(in_order) > 1 and "source" in table.columns:
+            order = pl.col("source") if by_source else _place(table["source"], in_order, inputs)
+            table = table.sort(order, nulls_last=True, maintain_order=True)
         known = found.spooled | set(results.failed)
         empty = each.without_events(known) + each.small_without_events(known, table)
         for name in empty:
@@ -144,6 +147,8 @@ class _EachLog:
     def __post_init__(self) -> None:
         self._progress = BatchProgress(self.logs)
         self._jobs, self._threads = shares(len(self.logs), self.request.jobs, None)
+        # Of the groups whose inputs were analysed one by one, those without an event.
+        self._one_by_one_empty: dict[int, list[str]] = {}
 
     def run(self, *, alone: bool) -> _Results:
         """Analyse all logs, and print the errors of those that fail.
@@ -182,18 +187,23 @@ class _EachLog:
                 if len(names) == 1 or not alone:
                     failed = [(name, _to_own_error(error, names[0])) for name in names[:1]]
                     return _Result([], failed)
-                return self._one_by_one(names, progress)
+                return self._one_by_one(index)
 
         return in_order(work, len(self.logs), self._jobs, self._progress)
 
-    def _one_by_one(self, names: list[str], progress: Progress) -> _Result:
+    def _one_by_one(self, index: int) -> _Result:
         """Analyse inputs one by one, so that those that fail do not affect the others."""
         result = _Result([], [])
-        for name in names:
+        empty: list[str] = []
+        for name in self.logs[index]:
+            progress = Progress()
             try:
                 result.tables.append(self._collect([name], progress))
             except _FAILURES as error:
                 result.failed.append((name, _to_own_error(error, name)))
+            else:
+                empty += [name] if progress.bytes_read and not progress.rows else []
+        self._one_by_one_empty[index] = empty
         return result
 
     def _collect(self, names: list[str], progress: Progress) -> pl.DataFrame:
@@ -251,10 +261,12 @@ class _EachLog:
             Those of which something else was said.
         """
         empty: list[str] = []
-        for names, progress in zip(self.logs, self._progress.each, strict=True):
+        for index, (names, progress) in enumerate(zip(self.logs, self._progress.each, strict=True)):
             files = [self.inputs.files[name] for name in names if name in self.inputs.files]
             empty += [file.name for file in files if file.is_without_events]
-            if len(files) < len(names) and progress.bytes_read and not progress.rows:
+            if index in self._one_by_one_empty:
+                empty += self._one_by_one_empty[index]
+            elif len(files) < len(names) and progress.bytes_read and not progress.rows:
                 empty += [name for name in names if name not in self.inputs.files]
         return [name for name in empty if name not in known]
 
@@ -270,9 +282,11 @@ class _EachLog:
         """
         empty: list[str] = []
         there = set(table["source"].cast(pl.String)) if "source" in table.columns else set()
-        for names, progress in zip(self.logs, self._progress.each, strict=True):
+        for index, (names, progress) in enumerate(zip(self.logs, self._progress.each, strict=True)):
             unsure = [name for name in names if name in self.apart and name not in there | known]
             if len(names) == 1 or not unsure or not progress.rows:
+                continue
+            if index in self._one_by_one_empty:
                 continue
             sources = self._scan(unsure, Progress()).select(pl.col("source").cast(pl.String))
             with_events = set(sources.unique().collect().to_series())
@@ -312,6 +326,19 @@ def _concat(tables: list[pl.DataFrame]) -> pl.DataFrame:
     """Put results together, whose columns may differ: inputs may have been analysed one by one."""
     same = all(table.schema == tables[0].schema for table in tables)
     return pl.concat(tables, how="vertical" if same else "diagonal_relaxed")
+
+
+def _place(sources: pl.Series, logs: Sequence[list[str]], inputs: Inputs) -> pl.Series:
+    """Give the place of logs among the inputs."""
+    known: dict[str, int] = {}
+    for at, names in enumerate(logs):
+        for name in names:
+            file = inputs.files.get(name)
+            # Logs of several tasks (strace -ff) are called what their names have in common.
+            of_tasks = re.sub(rf"{TASK_SUFFIX}$", "", name)
+            own = [name, of_tasks] if file is None else [log for log, _ in file.logs]
+            known |= dict.fromkeys(own, at)
+    return sources.cast(pl.String).replace_strict(known, default=None, return_dtype=pl.UInt32)
 
 
 def _to_own_error(error: BaseException, name: str) -> Exception:

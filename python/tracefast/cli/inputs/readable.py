@@ -19,8 +19,10 @@ from tracefast.inputs.sources import STDIN, expand, without_repeats
 from tracefast.reading import FormatIn
 from tracefast.scanning.sources import Inputs
 
-# Bytes of logs that are analysed together; compressed ones may have some twenty times as many.
-_SMALL = 1 << 18
+# Bytes of logs that are analysed together. Compressed ones may have some twenty times as many.
+_SMALL = 1 << 19
+_COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
+_RATIO = 20
 
 
 @dataclass
@@ -171,18 +173,34 @@ def small_together(logs: Sequence[list[str]], inputs: Inputs) -> list[list[str]]
     """
     together: list[list[str]] = []
     room = 0
+    before: object = None
     for group in logs:
-        bytes_ = sum(
-            Path(name).stat().st_size if Path(name).is_file() else _SMALL for name in group
-        )
-        small = bytes_ < _SMALL and all(inputs.contents[name] == "log" for name in group)
-        if together and small and bytes_ <= room:
+        bytes_ = sum(_bytes_as_text(name, inputs) for name in group)
+        kind = _kind(group[0], inputs)
+        if kind == before and bytes_ <= room:
             together[-1] += group
         else:
             together.append(list(group))
-            room = _SMALL if small else 0
+            room = _SMALL if bytes_ < _SMALL else 0
         room -= bytes_
+        before = kind
     return together
+
+
+def _kind(name: str, inputs: Inputs) -> object:
+    """Say what can be read together: logs, or files with the same columns, as joined have more."""
+    file = inputs.files.get(name)
+    return inputs.contents[name] if file is None else file.columns
+
+
+def _bytes_as_text(name: str, inputs: Inputs) -> int:
+    """Estimate the length of a log, also of one that is compressed or in Parquet."""
+    path = Path(name)
+    if name in inputs.files:
+        return sum(bytes_ for _, bytes_ in inputs.files[name].logs) or _SMALL
+    if not path.is_file():
+        return _SMALL
+    return path.stat().st_size * (_RATIO if path.suffix in _COMPRESSED else 1)
 
 
 def _absolute(name: str) -> str:

@@ -78,4 +78,7 @@ def _follow(progress: Progress, done: threading.Event) -> None:
     with bar:
         task = bar.add_task("", total=None)
         while not done.wait(_INTERVAL_S):
-            bar.update(task, completed=progress.bytes_read, total=progress.bytes_total or None)
+            total = progress.bytes_total or None
+            # Rules that ask for lines read the log again.
+            read = progress.bytes_read if total is None else min(progress.bytes_read, total)
+            bar.update(task, completed=read, total=total)

@@ -9,6 +9,7 @@ from tracefast import _core
 from tracefast.analysis.insights.files.data import calls_on, of_files, path_of, total
 from tracefast.analysis.insights.finding import Calls, Finding, Rule, Threshold
 from tracefast.analysis.insights.log import CLOSES, LISTS, LOOKS, OPENS, READS, WRITES, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.quantities import percent, plural
 
 REOPENED: Final = Threshold("opens of a file, for each process", 20, "", "a loop, not a start")
@@ -31,14 +32,19 @@ _CHANGES: Final = (
     *("unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir"),
     *("chmod", "fchmodat", "chown", "fchownat", "utimensat", "link", "linkat", "symlink"),
 )
+_METADATA: Final = OPENS | LOOKS | LISTS | CLOSES | set(_CHANGES)
 _ERRORS: Final = ("ENOENT", "ENOTDIR", "EACCES")
+
+
+def _reopened(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(
+        pl.col("opens") >= REOPENED.value * pl.col("processes").clip(1)
+    ).sort("opens", descending=True, nulls_last=True, maintain_order=True)
 
 
 def open_close_churn(log: Log) -> Iterator[Finding]:
     """Find files that a process opens and closes again and again."""
-    files = log.data_files.filter(
-        pl.col("opens") >= REOPENED.value * pl.col("processes").clip(1)
-    ).sort("opens", descending=True, nulls_last=True)
+    files = log.chosen(_reopened)
     if files.is_empty():
         return
     opens = total(files, "opens")
@@ -72,15 +78,21 @@ OPEN_CLOSE_CHURN: Final = Rule(
 )
 
 
-def failed_opens(log: Log) -> Iterator[Finding]:
-    """Find names that are looked for in one folder after another."""
-    missed = log.files.filter(pl.col("opens_failed") > 0, pl.col("path").is_not_null()).sort(
+def _missed(tables: Tables) -> pl.DataFrame:
+    return tables.files.filter(pl.col("opens_failed") > 0, pl.col("path").is_not_null()).sort(
         "opens_failed", "path", descending=[True, False]
     )
+
+
+def failed_opens(log: Log) -> Iterator[Finding]:
+    """Find names that are looked for in one folder after another."""
+    missed = log.chosen(_missed)
     failed = total(missed, "opens_failed")
+    if failed < MISSED.value:
+        return
     opens = log.calls.filter(pl.col("name").is_in(sorted(OPENS)))
     calls = int(opens["calls"].sum())
-    if failed < MISSED.value or failed < MISSED_SHARE.value * calls:
+    if failed < MISSED_SHARE.value * calls:
         return
     time = log.time(int(opens["error_ns"].sum()), int(opens["errors"].sum()), OPENS)
     weight = log.weight(time)
@@ -195,15 +207,19 @@ FAILED_OPENS: Final = Rule(
 )
 
 
-def repeated_stats(log: Log) -> Iterator[Finding]:
-    """Find paths that a process looks at again and again."""
-    paths = log.files.filter(
+def _looked_at(tables: Tables) -> pl.DataFrame:
+    return tables.files.filter(
         pl.col("stats") >= LOOKED_AT.value * pl.col("processes").clip(1),
         pl.col("type").is_null() | pl.col("type").is_in(["regular", "directory", "unknown"]),
         # fstat of what is opened again and again is a part of `open_close_churn`.
         pl.col("stats") > 2 * pl.col("opens"),
         pl.col("path").is_not_null(),
-    ).sort("stats", descending=True, nulls_last=True)
+    ).sort("stats", descending=True, nulls_last=True, maintain_order=True)
+
+
+def repeated_stats(log: Log) -> Iterator[Finding]:
+    """Find paths that a process looks at again and again."""
+    paths = log.chosen(_looked_at)
     if paths.is_empty():
         return
     looks = total(paths, "stats")
@@ -240,19 +256,28 @@ REPEATED_STATS: Final = Rule(
 )
 
 
-def directory_scans(log: Log) -> Iterator[Finding]:
-    """Find folders that a process lists again and again."""
-    folders = log.files.filter(
+def _listed(tables: Tables) -> pl.DataFrame:
+    folders = tables.files.filter(
         pl.col("type") == "directory",
         pl.col("opens") >= LISTED.value * pl.col("processes").clip(1),
     )
-    lists = log.calls.filter(pl.col("name").is_in(sorted(LISTS))).select("file", "calls")
-    folders = folders.join(
-        lists.group_by("file").agg(pl.col("calls").sum().alias("lists")), on="file"
-    ).filter(pl.col("lists") >= pl.col("opens"))
+    lists = (
+        tables.calls.filter(pl.col("name").is_in(sorted(LISTS)))
+        .group_by("source", "file")
+        .agg(pl.col("calls").sum().alias("lists"))
+    )
+    return (
+        folders.join(lists, on=["source", "file"], maintain_order="left")
+        .filter(pl.col("lists") >= pl.col("opens"))
+        .sort("lists", descending=True, nulls_last=True, maintain_order=True)
+    )
+
+
+def directory_scans(log: Log) -> Iterator[Finding]:
+    """Find folders that a process lists again and again."""
+    folders = log.chosen(_listed)
     if folders.is_empty():
         return
-    folders = folders.sort("lists", descending=True, nulls_last=True)
     calls, _, time = log.spent(LISTS | OPENS | CLOSES, folders["file"])
     weight = log.weight(time)
     if weight is None:
@@ -282,14 +307,22 @@ DIRECTORY_SCANS: Final = Rule(
 )
 
 
+def _on_names(tables: Tables) -> pl.DataFrame:
+    return (
+        tables.table("syscalls")
+        .filter(pl.col("name").is_in(sorted(_METADATA)))
+        .filter(pl.col("calls").sum().over("source") >= METADATA.value)
+        .sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
+    )
+
+
 def metadata_bound(log: Log) -> Iterator[Finding]:
     """Find programs that spend their time on names and descriptors instead of data."""
-    names = OPENS | LOOKS | LISTS | CLOSES | set(_CHANGES)
-    rows = log.syscalls.filter(pl.col("name").is_in(sorted(names)))
-    calls, total_ns = int(rows["calls"].sum()), int(rows["total_ns"].sum())
-    if calls < METADATA.value:
+    rows = log.chosen(_on_names)
+    if rows.is_empty():
         return
-    time = log.time(total_ns, calls, names)
+    calls, total_ns = int(rows["calls"].sum()), int(rows["total_ns"].sum())
+    time = log.time(total_ns, calls, _METADATA)
     data_names = READS | WRITES | set(_core.syscalls_that("transfers"))
     data = log.syscalls.filter(pl.col("name").is_in(sorted(data_names)))
     data_ns = int(data["total_ns"].sum()) - int(data["wait_ns"].fill_null(0).sum())
@@ -298,8 +331,7 @@ def metadata_bound(log: Log) -> Iterator[Finding]:
     weight = log.weight(time)
     if weight is None:
         return
-    by_name = rows.sort("total_ns", descending=True, nulls_last=True)
-    worst = by_name.row(0, named=True)
+    worst = rows.row(0, named=True)
     yield Finding(
         weight=weight,
         evidence=f"{plural(calls, 'call')} on names and descriptors took {time}"

@@ -9,6 +9,7 @@ from tracefast.analysis.insights.files.data import calls_on, of_files, path_of, 
 from tracefast.analysis.insights.files.reading import MANY_JUMPS
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
 from tracefast.analysis.insights.log import CLOSES, FETCHES, LOOKS, OPENS, READS, SEEKS, WRITES, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.quantities import Range, percent, plural, size
 
 FAR: Final = Threshold(
@@ -30,10 +31,9 @@ MANY: Final = Threshold("such files", 20, "", "a few are looked at by chance")
 COPIED: Final = Threshold("bytes that are copied", 1 << 20, "B", "less is copied in a millisecond")
 
 
-def tail_first_archive(log: Log) -> Iterator[Finding]:
-    """Find archives whose end is read first, to find what is in them."""
+def _archives(tables: Tables) -> pl.DataFrame:
     back = pl.col("read_backward") - pl.col("read_rewinds")
-    files = log.data_files.filter(
+    return tables.data_files.filter(
         back >= BACKWARD.value,
         # With more of them, the file is read at random.
         pl.col("read_forward") + pl.col("read_backward") < MANY_JUMPS.value,
@@ -41,7 +41,12 @@ def tail_first_archive(log: Log) -> Iterator[Finding]:
         # A file that is read as a whole, again and again, is not such an archive.
         pl.col("read_reread_bytes") < pl.col("read_unique_bytes"),
         pl.col("read_jump_p90") >= FAR.value * pl.col("size"),
-    ).sort("read_bytes", descending=True, nulls_last=True)
+    ).sort("read_bytes", descending=True, nulls_last=True, maintain_order=True)
+
+
+def tail_first_archive(log: Log) -> Iterator[Finding]:
+    """Find archives whose end is read first, to find what is in them."""
+    files = log.chosen(_archives)
     if files.is_empty():
         return
     reads, moved = total(files, "reads"), total(files, "read_bytes")
@@ -77,15 +82,19 @@ TAIL_FIRST_ARCHIVE: Final = Rule(
 )
 
 
-def read_little_of_much(log: Log) -> Iterator[Finding]:
-    """Find many large files of which only a little is read."""
-    files = log.data_files.filter(
+def _little(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(
         pl.col("reads") > 0,
         pl.col("mmaps") == 0,
         pl.col("size") >= MUCH.value,
         pl.col("read_unique_bytes") > 0,
         pl.col("read_coverage_share") <= LITTLE.value,
-    ).sort("size", descending=True, nulls_last=True)
+    ).sort("size", descending=True, nulls_last=True, maintain_order=True)
+
+
+def read_little_of_much(log: Log) -> Iterator[Finding]:
+    """Find many large files of which only a little is read."""
+    files = log.chosen(_little)
     if files.height < MANY.value:
         return
     calls, _, time = log.spent(OPENS | CLOSES | LOOKS | SEEKS | READS, files["file"])
@@ -118,11 +127,19 @@ READ_LITTLE_OF_MUCH: Final = Rule(
 )
 
 
+def _one_way(tables: Tables) -> pl.DataFrame:
+    """Give files of which much is read and nothing written, or the other way round."""
+    read, written = pl.col("read_bytes"), pl.col("write_bytes")
+    return tables.data_files.filter(
+        pl.col("path").is_not_null(),
+        ((read >= COPIED.value) & (written == 0)) | ((written >= COPIED.value) & (read == 0)),
+    )
+
+
 def copy_by_hand(log: Log) -> Iterator[Finding]:
     """Find pairs of files of which one has as many bytes read as the other has written."""
-    own = log.data_files.filter(pl.col("path").is_not_null())
-    reads = own.filter(pl.col("read_bytes") >= COPIED.value, pl.col("write_bytes") == 0)
-    writes = own.filter(pl.col("write_bytes") >= COPIED.value, pl.col("read_bytes") == 0)
+    own = log.chosen(_one_way)
+    reads, writes = own.filter(pl.col("write_bytes") == 0), own.filter(pl.col("read_bytes") == 0)
     if reads.is_empty() or writes.is_empty():
         return
     by_calls = {

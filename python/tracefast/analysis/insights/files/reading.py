@@ -8,6 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.files.data import calls_on, of_files, part_of, path_of, took, total
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
 from tracefast.analysis.insights.log import FETCHES, READS, SEEKS, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.quantities import percent, plural, size
 
 SMALL: Final = Threshold("bytes of a read, median and mean", 4096, "B", "a page, the kernel's unit")
@@ -28,15 +29,19 @@ MANY_SEEKS: Final = Threshold("seeks on a file", 50, "", "fewer are a few micros
 _LARGE: Final = 65_536
 
 
-def small_reads(log: Log) -> Iterator[Finding]:
-    """Find files that are read in order, in parts that are smaller than a page."""
-    files = log.data_files.filter(
+def _small(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(
         pl.col("reads") - pl.col("read_eof") >= MANY.value,
         pl.col("read_size_median") < SMALL.value,
         # A few large reads among small ones move most of it.
         pl.col("read_bytes") < SMALL.value * pl.col("reads"),
         pl.col("read_random_share").fill_null(0) < RANDOM.value,
-    ).sort("reads", descending=True, nulls_last=True)
+    ).sort("reads", descending=True, nulls_last=True, maintain_order=True)
+
+
+def small_reads(log: Log) -> Iterator[Finding]:
+    """Find files that are read in order, in parts that are smaller than a page."""
+    files = log.chosen(_small)
     if files.is_empty():
         return
     reads, moved = total(files, "reads"), total(files, "read_bytes")
@@ -71,17 +76,21 @@ SMALL_READS: Final = Rule(
 )
 
 
-def random_reads(log: Log) -> Iterator[Finding]:
-    """Find files most of whose reads start somewhere else than the one before ended."""
+def _random(tables: Tables) -> pl.DataFrame:
     jumps = pl.col("read_forward") + pl.col("read_backward") - pl.col("read_near")
-    files = (
-        log.data_files.with_columns(jumps.alias("jumps"))
+    return (
+        tables.data_files.with_columns(jumps.alias("jumps"))
         .filter(
             pl.col("jumps") >= MANY_JUMPS.value,
             pl.col("read_random_share") >= RANDOM.value,
         )
-        .sort("jumps", descending=True, nulls_last=True)
+        .sort("jumps", descending=True, nulls_last=True, maintain_order=True)
     )
+
+
+def random_reads(log: Log) -> Iterator[Finding]:
+    """Find files most of whose reads start somewhere else than the one before ended."""
+    files = log.chosen(_random)
     if files.is_empty():
         return
     reads, moved = total(files, "reads"), total(files, "read_bytes")
@@ -117,24 +126,28 @@ RANDOM_READS: Final = Rule(
 )
 
 
-def seek_then_read(log: Log) -> Iterator[Finding]:
-    """Find files that are read at places to which the program seeks before each read."""
+def _sought(tables: Tables) -> pl.DataFrame:
     seeks = (
-        log.calls.filter(pl.col("name").is_in(sorted(SEEKS)))
-        .group_by("file")
+        tables.calls.filter(pl.col("name").is_in(sorted(SEEKS)))
+        .group_by("source", "file")
         .agg(pl.col("calls").sum().alias("seeks"))
     )
     jumps = pl.col("read_forward") + pl.col("read_backward")
-    files = (
-        log.data_files.join(seeks, on="file")
+    return (
+        tables.data_files.join(seeks, on=["source", "file"], maintain_order="left")
         .with_columns(jumps.alias("jumps"))
         .filter(
             pl.col("seeks") >= MANY_SEEKS.value,
             # Other seeks only ask for the position, or are for what is not read.
             2 * pl.col("jumps") >= pl.col("seeks"),
         )
-        .sort("seeks", descending=True, nulls_last=True)
+        .sort("seeks", descending=True, nulls_last=True, maintain_order=True)
     )
+
+
+def seek_then_read(log: Log) -> Iterator[Finding]:
+    """Find files that are read at places to which the program seeks before each read."""
+    files = log.chosen(_sought)
     if files.is_empty():
         return
     calls, _, time = log.spent(SEEKS, files["file"])

@@ -8,6 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.files.data import calls_on, of_files, path_of, total
 from tracefast.analysis.insights.finding import Finding, Rule, Threshold
 from tracefast.analysis.insights.log import FETCHES, READS, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.analysis.insights.weights import weight_of_calls
 from tracefast.quantities import Range, percent, plural, size
 
@@ -24,17 +25,21 @@ PROBES: Final = Threshold(
 _OWN: Final = (pl.col("read_reread_bytes") - pl.col("read_shared_bytes")).clip(0)
 
 
-def re_reads(log: Log) -> Iterator[Finding]:
-    """Find files that the same process reads again and again."""
-    files = (
-        log.data_files.with_columns(_OWN.alias("again"))
+def _read_again(tables: Tables) -> pl.DataFrame:
+    return (
+        tables.data_files.with_columns(_OWN.alias("again"))
         .filter(
             pl.col("again") > 0,
             (TWICE.value - 1) * (pl.col("read_unique_bytes") + pl.col("read_shared_bytes"))
             <= pl.col("again"),
         )
-        .sort("again", descending=True, nulls_last=True)
+        .sort("again", descending=True, nulls_last=True, maintain_order=True)
     )
+
+
+def re_reads(log: Log) -> Iterator[Finding]:
+    """Find files that the same process reads again and again."""
+    files = log.chosen(_read_again)
     yield from _again(log, files, RE_READS, "by the same process")
 
 
@@ -51,10 +56,9 @@ RE_READS: Final = Rule(
 )
 
 
-def header_then_all(log: Log) -> Iterator[Finding]:
-    """Find files whose start is read, and then read again with the rest."""
-    files = (
-        log.data_files.with_columns(_OWN.alias("again"))
+def _rewound(tables: Tables) -> pl.DataFrame:
+    return (
+        tables.data_files.with_columns(_OWN.alias("again"))
         .filter(
             pl.col("read_rewinds") > 0,
             pl.col("again") > 0,
@@ -62,8 +66,13 @@ def header_then_all(log: Log) -> Iterator[Finding]:
             pl.col("again")
             < (TWICE.value - 1) * (pl.col("read_unique_bytes") + pl.col("read_shared_bytes")),
         )
-        .sort("again", descending=True, nulls_last=True)
+        .sort("again", descending=True, nulls_last=True, maintain_order=True)
     )
+
+
+def header_then_all(log: Log) -> Iterator[Finding]:
+    """Find files whose start is read, and then read again with the rest."""
+    files = log.chosen(_rewound)
     rewinds = total(files, "read_rewinds")
     yield from _again(
         log,
@@ -118,13 +127,17 @@ def _again(
     )
 
 
-def read_by_many(log: Log) -> Iterator[Finding]:
-    """Find files that several processes each read for themselves."""
+def _shared(tables: Tables) -> pl.DataFrame:
     # Modules are of interest as well: each worker loads them again.
-    files = log.read_files.filter(
+    return tables.read_files.filter(
         pl.col("processes") >= READERS.value,
         pl.col("read_shared_bytes") > 0,
-    ).sort("read_shared_bytes", descending=True, nulls_last=True)
+    ).sort("read_shared_bytes", descending=True, nulls_last=True, maintain_order=True)
+
+
+def read_by_many(log: Log) -> Iterator[Finding]:
+    """Find files that several processes each read for themselves."""
+    files = log.chosen(_shared)
     if files.is_empty():
         return
     reads, moved, shared = (
@@ -169,14 +182,18 @@ READ_BY_MANY: Final = Rule(
 )
 
 
-def end_of_file_probes(log: Log) -> Iterator[Finding]:
-    """Find files that are read once more at their end, although that gives nothing."""
-    files = log.data_files.filter(
+def _probed(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(
         pl.col("read_eof") > 0,
         # A file that is only looked at, and is empty, has no end to be asked for.
         pl.col("reads") > pl.col("read_eof"),
         pl.col("read_eof") >= PROBES.value * pl.col("reads"),
-    ).sort("read_eof", descending=True, nulls_last=True)
+    ).sort("read_eof", descending=True, nulls_last=True, maintain_order=True)
+
+
+def end_of_file_probes(log: Log) -> Iterator[Finding]:
+    """Find files that are read once more at their end, although that gives nothing."""
+    files = log.chosen(_probed)
     if files.is_empty():
         return
     probes, reads = total(files, "read_eof"), total(files, "reads")

@@ -8,6 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.files.data import calls_on, of_files, part_of, path_of, took, total
 from tracefast.analysis.insights.finding import Calls, Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.log import READS, SYNCS, WRITES, Log
+from tracefast.analysis.insights.tables import Tables
 from tracefast.quantities import Range, plural, size
 
 SMALL: Final = Threshold("bytes of a write, median and mean", 4096, "B", "a page")
@@ -21,13 +22,17 @@ REFUSED: Final = Threshold("reads and writes that fail with EINVAL", 1, "", "non
 _LARGE: Final = 65_536
 
 
-def small_writes(log: Log) -> Iterator[Finding]:
-    """Find files that are written in order, in parts that are smaller than a page."""
-    files = log.data_files.filter(
+def _small(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(
         pl.col("writes") >= MANY.value,
         pl.col("write_size_median") < SMALL.value,
         pl.col("write_bytes") < SMALL.value * pl.col("writes"),
-    ).sort("writes", descending=True, nulls_last=True)
+    ).sort("writes", descending=True, nulls_last=True, maintain_order=True)
+
+
+def small_writes(log: Log) -> Iterator[Finding]:
+    """Find files that are written in order, in parts that are smaller than a page."""
+    files = log.chosen(_small)
     if files.is_empty():
         return
     writes, moved = total(files, "writes"), total(files, "write_bytes")
@@ -62,22 +67,26 @@ SMALL_WRITES: Final = Rule(
 )
 
 
-def sync_per_write(log: Log) -> Iterator[Finding]:
-    """Find files that are made safe on the disk after each write or two."""
+def _synced(tables: Tables) -> pl.DataFrame:
     syncs = (
-        log.calls.filter(pl.col("name").is_in(sorted(SYNCS)), pl.col("file").is_not_null())
-        .group_by("file")
+        tables.calls.filter(pl.col("name").is_in(sorted(SYNCS)), pl.col("file").is_not_null())
+        .group_by("source", "file")
         .agg(pl.col("calls").sum().alias("syncs"), pl.col("dur_ns").sum().alias("sync_ns"))
     )
-    files = (
-        log.data_files.join(syncs, on="file")
+    return (
+        tables.data_files.join(syncs, on=["source", "file"], maintain_order="left")
         .filter(
             pl.col("syncs") >= SYNCED.value,
             pl.col("writes") > 0,
             pl.col("writes") <= WRITES_PER_SYNC.value * pl.col("syncs"),
         )
-        .sort("sync_ns", descending=True, nulls_last=True)
+        .sort("sync_ns", descending=True, nulls_last=True, maintain_order=True)
     )
+
+
+def sync_per_write(log: Log) -> Iterator[Finding]:
+    """Find files that are made safe on the disk after each write or two."""
+    files = log.chosen(_synced)
     if files.is_empty():
         return
     calls, writes = total(files, "syncs"), total(files, "writes")
@@ -114,9 +123,13 @@ SYNC_PER_WRITE: Final = Rule(
 )
 
 
+def _refused(tables: Tables) -> pl.DataFrame:
+    return tables.refused_direct
+
+
 def unaligned_direct(log: Log) -> Iterator[Finding]:
     """Find direct reads and writes that the file system refuses, as they are not aligned."""
-    refused = log.refused_direct
+    refused = log.chosen(_refused)
     if refused.is_empty():
         return
     number = int(refused["calls"].sum())
@@ -146,11 +159,15 @@ UNALIGNED_DIRECT: Final = Rule(
 )
 
 
+def _unread(tables: Tables) -> pl.DataFrame:
+    return tables.data_files.filter(
+        pl.col("role") == "scratch", pl.col("reads") == 0, pl.col("mmaps") == 0
+    ).sort("write_bytes", descending=True, nulls_last=True, maintain_order=True)
+
+
 def written_never_read(log: Log) -> Iterator[Finding]:
     """Find files that are written, and removed before anybody reads them."""
-    files = log.data_files.filter(
-        pl.col("role") == "scratch", pl.col("reads") == 0, pl.col("mmaps") == 0
-    ).sort("write_bytes", descending=True, nulls_last=True)
+    files = log.chosen(_unread)
     if files.is_empty():
         return
     writes, moved = total(files, "writes"), total(files, "write_bytes")

@@ -1,5 +1,6 @@
 """`tracefast LOG`: a first answer about a log on one screen."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -60,7 +61,26 @@ def made_overview(request: Request) -> "tuple[Overview | None, bool]":
         return made[-1].table("processes").lazy()
 
     _, complete = run_analysis(request, look, combinable=False)
-    return (made[-1] if made else None), complete
+    if not made:
+        return None, complete
+    found = made[-1]
+    if insights and complete and not request.in_part:
+        found = replace(found, quality=tuple(_quality(request)))
+    return found, complete
+
+
+def _quality(request: Request) -> list[str]:
+    """Say what reading the logs shows; nothing of what can be read only once."""
+    from tracefast.analysis.overview.quality import quality
+    from tracefast.inputs.contents import is_pipe
+    from tracefast.inputs.sources import STDIN, expand
+
+    if any(given == STDIN for given in request.inputs):
+        return []
+    names = [name for given in request.inputs for name in expand(given)]
+    if any(map(is_pipe, names)):
+        return []
+    return quality(names, format_in=request.format_in, machine=request.machine)
 
 
 def _text_of(inputs: list[str]) -> int:

@@ -17,6 +17,8 @@ Row = dict[str, Any]
 
 # How much of the change of a wider group a narrower one must have to be named instead.
 _MOST: Final = 0.8
+# A folder with less above it is that of a system, and says nothing.
+_LEAST_DEPTH: Final = 2
 _CALLS: Final = 2
 _OPENS: Final = {"opens": ("open", "opens"), "opens_failed": ("failed open", "failed opens")}
 # Totals that are worth a word, and how many of them, and from what change on.
@@ -26,13 +28,15 @@ _NOTICED: Final = 0.01
 _FEW_BYTES: Final = 4096
 
 
-def in_words(changes: pl.DataFrame) -> list[str]:
+def in_words(changes: pl.DataFrame, parts: pl.DataFrame | None = None) -> list[str]:
     """Say what changed in total, what changed most, what is new, and what is gone.
 
     Parameters
     ----------
     changes
         What :func:`tracefast.diff` gives: those rows that are worth a word.
+    parts
+        All of its rows, where the others show what a total of opens consists of.
 
     Examples
     --------
@@ -44,7 +48,7 @@ def in_words(changes: pl.DataFrame) -> list[str]:
      'after: 50.0 µs less in openat, 1 fewer open of /srv/demo/data.bin']
     """
     sentences = []
-    if whole := list(islice(_totals(changes), _TOTALS)):
+    if whole := list(islice(_totals(changes, parts), _TOTALS)):
         sentences.append(f"in total: {', '.join(whole)}")
     if said := [*_times(changes), *_opened(changes), *_bytes(changes)]:
         sentences.append(f"after: {', '.join(said)}")
@@ -54,14 +58,29 @@ def in_words(changes: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def _totals(changes: pl.DataFrame) -> Iterator[str]:
+def _totals(changes: pl.DataFrame, parts: pl.DataFrame | None) -> Iterator[str]:
     """Say how the whole runs differ, the most important first, but for changes below 1 %."""
     totals = changes.filter(pl.col("table") == TOTALS).rows_by_key(["key", "measure"], named=True)
     for (key, measure), write in _IN_TOTAL.items():
         for row in totals.get((key, measure), []):
             least = _FEW_BYTES if row["unit"] == "bytes" else 0
+            where = None
             if abs(row["change"]) >= max(_NOTICED * max(row["before"], row["after"]), least):
-                yield write(row["change"])
+                # Where files themselves are worth a word, `_opened` names them.
+                if parts is not None and changes.filter(table=key, measure=measure).is_empty():
+                    where = _part(parts, key, measure, row["change"])
+                yield write(row["change"]) + (f" ({where})" if where else "")
+
+
+def _part(parts: pl.DataFrame, table: str, measure: str, change: float) -> str | None:
+    """Say where most of a change of opens is."""
+    if measure not in _OPENS:
+        return None
+    found = _largest(parts.filter(table=table, measure=measure))
+    if found is None or not _MOST <= found[0] / change <= 1:
+        return None
+    number = "all" if found[0] == change else f"{round(abs(found[0])):,}"
+    return f"{number} {found[1]}"
 
 
 def _more_or_less(change: float, write: Callable[[int], str]) -> str:
@@ -133,22 +152,28 @@ def _bytes(changes: pl.DataFrame) -> Iterator[str]:
 
 def _largest(rows: pl.DataFrame, of: str = "of") -> tuple[float, str] | None:
     """Give the largest change of a file, of a folder, or of files that end alike, and its name."""
-    groups: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(3)]
-    for path, change in rows.select("key", "change").iter_rows():
+    # Of a file, in its folder, below a folder that one side alone has, of files that end alike.
+    groups: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(4)]
+    for path, change, only_in in rows.select("key", "change", "only_in").iter_rows():
         # A group of files has a pattern as its key.
         groups[0][f"{of} {path}"] += change
         if place := folder(path):
             groups[1][f"in {place}"] += change
+        while only_in and place.count("/") >= _LEAST_DEPTH:
+            groups[2][f"below {place}"] += change
+            place = folder(place)
         if ending := suffix(path):
-            groups[2][f"{of} *{ending}"] += change
-    best = [
-        max(((change, name) for name, change in group.items()), key=lambda one: (abs(one[0]), one))
-        for group in groups
-        if group
-    ]
-    most = max((abs(change) for change, _ in best), default=0)
-    found = next((one for one in best if abs(one[0]) >= _MOST * most), None)
-    return None if found is None or not most else (found[0], printable(found[1]))
+            groups[3][f"of *{ending}"] += change
+    most = max((abs(change) for group in groups for change in group.values()), default=0)
+    for group in groups:
+        large = [(change, name) for name, change in group.items() if abs(change) >= _MOST * most]
+        if most and large:
+            # Of folders in each other, the innermost that has nearly all.
+            best = max(
+                large, key=lambda one: (group is groups[2] and len(one[1]), abs(one[0]), one)
+            )
+            return best[0], printable(best[1])
+    return None
 
 
 def _used(changes: pl.DataFrame, side: str) -> Iterator[str]:

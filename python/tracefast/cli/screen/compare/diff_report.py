@@ -97,7 +97,7 @@ def _words(changes: pl.DataFrame, *, tested: bool) -> list[str]:
     if not tested:
         return in_words(changes)
     if changes["sure"].any():
-        return in_words(changes.filter("sure"))
+        return in_words(changes.filter("sure"), changes)
     return [f"not sure: {text}" for text in in_words(changes.filter(pl.col("p") <= LEVEL))]
 
 

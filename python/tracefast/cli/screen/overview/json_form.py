@@ -35,6 +35,7 @@ def write_overview(found: Overview, request: Request) -> None:
         "events": int(found.table("tasks")["events"].sum()),
         "not_understood": int(found.table("tasks")["unparsed"].sum()),
         "gaps": found.gaps,
+        "quality": list(found.quality),
         "time": None if times is None else asdict(times),
         "processes": _rows(found.table("processes"), most),
         "files": _rows(found.table("files").select(_FILES), most),

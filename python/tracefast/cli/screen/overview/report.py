@@ -5,6 +5,8 @@ from typing import Final
 
 import polars as pl
 
+from tracefast.analysis.insights.registry import RULES
+from tracefast.analysis.insights.tables import OF_SYSTEM
 from tracefast.analysis.overview.tables import Finding, Overview, findings
 from tracefast.analysis.overview.times import Times, times_of
 from tracefast.analysis.processes import only_mentioned
@@ -83,7 +85,7 @@ def render(found: Overview, logs: list[str], *, width: int, top: int | None = No
         _times(found, log, width),
         _files(found, log, width, _most(top, _FILES)),
         _errors(found, log, width, _most(top, _ERRORS)),
-        _findings(listed, log, width, _most(top, _FINDINGS)),
+        _findings(found, log, width, _most(top, _FINDINGS)),
     ]
     return "\n".join("\n".join(part) + "\n" for part in parts if part)
 
@@ -114,26 +116,37 @@ def _run(found: Overview, logs: list[str], width: int) -> list[str]:
     if tasks["source"].n_unique() == 1 and (ns := span.item()) is not None:
         title += f" in {units.duration(ns)}"
     lines = [title]
-    image = processes["image"].drop_nulls()
-    if len(image):
-        argv = processes.filter(pl.col("argv").is_not_null())["argv"].to_list()
-        what = " ".join(argv[0]) if argv else image[0]
-        mentioned = processes.filter(only_mentioned()).height
-        others = processes.height - mentioned - 1
-        threads = int(processes["threads"].sum()) - processes.height
-        more = [
-            *([plural(others, "more process", "more processes")] if others else []),
-            *([plural(threads, "thread")] if threads > 0 else []),
-        ]
-        end = f", and {' and '.join(more)}" if more else ""
-        end += f"; {plural(mentioned, 'other task')} of the machine" if mentioned else ""
-        lines.append(f"{cut_middle(printable(what), width - len(end))}{end}")
+    lines += _ran(processes, width)
     lacks = [_GAPS[gap] for gap in found.gaps if gap in _GAPS]
     if unparsed := int(tasks["unparsed"].sum()):
         lacks.append(f"{plural(unparsed, 'line')} not understood (parse --explain)")
+    lacks += found.quality
     if lacks:
         lines += textwrap.wrap(f"The log: {'; '.join(lacks)}", width)
     return lines
+
+
+def _ran(processes: pl.DataFrame, width: int) -> list[str]:
+    """Say what ran: the first program, and how many others."""
+    mentioned = processes.filter(only_mentioned()).height
+    processes = processes.filter(~only_mentioned())
+    image = processes["image"].drop_nulls()
+    if image.is_empty():
+        # Where the log shows no start of a program, what the kernel calls the busiest one.
+        image = processes.sort("calls", descending=True, maintain_order=True)["comm"].drop_nulls()
+    if image.is_empty():
+        return []
+    argv = processes.filter(pl.col("argv").is_not_null())["argv"].to_list()
+    what = " ".join(argv[0]) if argv else image[0]
+    others = processes.height - 1
+    threads = int(processes["threads"].sum()) - processes.height
+    more = [
+        *([plural(others, "more process", "more processes")] if others else []),
+        *([plural(threads, "thread")] if threads > 0 else []),
+    ]
+    end = f", and {' and '.join(more)}" if more else ""
+    end += f"; {plural(mentioned, 'other task')} of the machine" if mentioned else ""
+    return [f"{cut_middle(printable(what), width - len(end))}{end}"]
 
 
 def _times(found: Overview, log: str, width: int) -> list[str]:
@@ -168,17 +181,27 @@ def _parts(times: Times) -> list[tuple[int, str]]:
 
 def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]:
     """List the files of which most was read and written."""
-    table = found.table("files").filter(
-        pl.col("path").is_not_null()
-        & ~pl.col("type").is_in(_NO_FILES).fill_null(value=False)
+    all_files = found.table("files") if found.asked is None else found.asked.files
+    used = all_files.filter(
+        ~pl.col("type").is_in(_NO_FILES).fill_null(value=False)
         & (pl.col("read_bytes") + pl.col("write_bytes") > 0)
     )
-    if table.is_empty():
+    if used.is_empty():
         return []
+    table = used.filter(pl.col("path").is_not_null())
+    what = plural(table.height, "file")
+    if table.is_empty():
+        # How many there are, only their identities say.
+        table, what = used, "Files without names"
     read, written = (int(table[f"{op}_bytes"].sum()) for op in ("read", "write"))
-    title = (
-        f"{plural(table.height, 'file')}: {units.size(read)} read, {units.size(written)} written"
-    )
+    title = f"{what}: {units.size(read)} read, {units.size(written)} written"
+    table = table.filter(pl.col("path").is_not_null() | pl.col("file").is_not_null())
+    if table.is_empty():
+        return [_title(title, "files", log, width)]
+    if "role" in table.columns:
+        # What each program has opened to start comes last.
+        of_system = pl.col("role").is_in(OF_SYSTEM).fill_null(value=False)
+        table = table.sort(of_system, maintain_order=True).drop("role", "removed")
     rows = usage_lines(table.slice(0, most), short=True)
     rows = rows.head(len(rows) if most is None else most)
     text = render_table(rows, _MAIN_OF_FILES, width - 2, _SPARE_OF_FILES)
@@ -207,13 +230,18 @@ def _hangs(listed: list[Finding], log: str, width: int) -> list[str]:
     return [_title("It hangs", "waits", log, width), *lines]
 
 
-def _findings(listed: list[Finding], log: str, width: int, most: int | None) -> list[str]:
+def _findings(found: Overview, log: str, width: int, most: int | None) -> list[str]:
     """List what is worth a change."""
-    others = [one for one in listed if not one.hangs]
-    if not others:
+    if found.table("tasks").is_empty():
         return []
+    others = [one for one in findings(found) if not one.hangs]
+    title = "Worth a change"
+    if found.asked is None:
+        title += ": by some of the rules"
+    elif not others:
+        title += f": nothing, by {len(RULES)} rules"
     lines = (line for one in others[:most] for line in _finding(one, width))
-    return [_title("Worth a change", "insights", log, width), *lines]
+    return [_title(title, "insights", log, width), *lines]
 
 
 def _finding(one: Finding, width: int) -> list[str]:
