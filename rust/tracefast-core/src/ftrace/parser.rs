@@ -51,7 +51,7 @@ impl Grammar {
         lines(block.padded(), block.len(), &mut self.marks);
         let text = block.text();
         let marks = std::mem::take(&mut self.marks);
-        parsed.reset(marks.at.len() + 1);
+        parsed.reset(marks.positions().len() + 1);
         self.names.begin();
         self.comms.begin();
         self.calls.clear();
@@ -87,7 +87,7 @@ impl Grammar {
         };
         let mut columns = HeaderCache::default();
         let mut start = 0;
-        for &at in &marks.at {
+        for &at in marks.positions() {
             let at = at as usize;
             parser.line(&mut columns, start, at);
             start = at + 1;
