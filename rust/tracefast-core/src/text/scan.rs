@@ -372,6 +372,20 @@ pub(crate) fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     among_portable(chunk, bytes)
 }
 
+/// Where the first byte of `text` is that no name in ftrace has: one below `0`, a colon, or one
+/// above 0x7f; 24 if there is none.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn name_end(text: &[u8; 24]) -> usize {
+    x86::name_end(text)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn name_end(text: &[u8; 24]) -> usize {
+    text.iter().position(|&byte| !matches!(byte, b'0'..=0x7f) || byte == b':').unwrap_or(24)
+}
+
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     chunk.iter().enumerate().fold(0, |m, (i, b)| m | u32::from(bytes.contains(b)) << i)
@@ -381,10 +395,11 @@ fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
 #[allow(unsafe_code)]
 mod x86 {
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
-        _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128, _mm_sub_epi8, _mm256_and_si256,
-        _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
-        _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+        __m128i, __m256i, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadl_epi64, _mm_loadu_si128,
+        _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128,
+        _mm_sub_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
+        _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setr_epi8,
+        _mm256_setzero_si256, _mm256_shuffle_epi8,
     };
 
     use super::{LineMasks, Marks, Masks, Shifted, lines_with, structure_with};
@@ -455,6 +470,24 @@ mod x86 {
             let brackets = _mm_or_si128(is(folded, b'{'), is(folded, b'}'));
             let found = _mm_or_si128(_mm_or_si128(near, brackets), is(chunk, b'<'));
             _mm_movemask_epi8(found).cast_unsigned()
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // The loads are those that need no alignment.
+    pub(crate) fn name_end(text: &[u8; 24]) -> usize {
+        // SAFETY: SSE2 is part of the architecture, and the loads take bytes 0 to 15, and 16 to 23.
+        unsafe {
+            let low = _mm_loadu_si128(text.as_ptr().cast::<__m128i>());
+            let high = _mm_loadl_epi64(text.as_ptr().add(16).cast::<__m128i>());
+            let ends = |bytes| {
+                // With a sign, what is above 0x7f is below `0` as well.
+                let below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(b'0'.cast_signed()));
+                let colon = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b':'.cast_signed()));
+                _mm_movemask_epi8(_mm_or_si128(below, colon))
+            };
+            // The second load ends with eight zeros, which are below `0`.
+            (ends(low) | ends(high) << 16).trailing_zeros() as usize
         }
     }
 
