@@ -51,19 +51,22 @@ def test_help_and_version_need_no_more_than_they_say():
     assert modules_after(COMMAND, "--help") == {"typer"}
 
 
-def test_tables_of_one_log_need_no_polars():
+def test_tables_of_one_log_need_no_polars(tmp_path):
     # As text, without a condition: what most people ask for first.
     code = """
 from tracefast.cli.app import run
-log, *commands = sys.argv[1:]
-for command in commands:
-    sys.argv = ["tracefast", *command.split(), log]
-    assert run() == 0, command
+*inputs, commands = sys.argv[1:]
+for command in commands.split("\\n"):
+    for name in inputs:
+        sys.argv = ["tracefast", *command.split(), name]
+        assert run() == 0, command
 """
     commands = ("files", "files --by process --wide", "files --match '*.so*' --sort reads")
     commands += ("syscalls", "syscalls --by phase", "processes", "processes --top 1")
-    log = DATA / "spawn" / "spawn.strace"
-    assert modules_after(code, str(log), *commands) == {"typer"}
+    commands += ("errors", "errors --wide", "forks --each")
+    log, saved = DATA / "spawn" / "spawn.strace", tmp_path / "spawn.parquet"
+    tf.parse(log, saved)
+    assert modules_after(code, str(log), str(saved), "\n".join(commands)) == {"typer"}
 
 
 def test_a_command_is_imported_without_the_others():

@@ -116,7 +116,7 @@ fn scan(mut log: impl Read, mut see: impl FnMut(&[u8])) -> io::Result<()> {
         let text = &buffer[PAD..PAD + len];
         let mut start = 0;
         // The structure pass also marks the results of strace's lines.
-        for at in marks.at.iter().map(|&at| at as usize).filter(|&at| text[at] == b'\n') {
+        for at in marks.positions().iter().map(|&at| at as usize).filter(|&at| text[at] == b'\n') {
             see(&text[start..at]);
             start = at + 1;
         }

@@ -1,6 +1,7 @@
 """Rows to print: those of a fold are those of the frame that polars makes of it."""
 
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -68,14 +69,48 @@ def test_numbers_are_sorted_largest_first_and_nulls_come_last():
     assert orders(own) == orders(FrameRows(frame)) == [[2, 3, 0, 1], [3, 1, 0, 2], [2, 0, 3, 1]]
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "spawn.parquet"
+    tf.parse(LOG, path)
+    return path
+
+
 @pytest.mark.parametrize("options", [[], ["--wide"], ["--top", "2"]])
-@pytest.mark.parametrize("command", ["files", "syscalls", "processes"])
-def test_a_condition_that_all_rows_meet_changes_nothing(capfdbinary, monkeypatch, command, options):
+@pytest.mark.parametrize(
+    "command", [["files"], ["syscalls"], ["processes"], ["errors"], ["forks", "--each"]]
+)
+def test_a_condition_that_all_rows_meet_changes_nothing(
+    capfdbinary, monkeypatch, saved, command, options
+):
     # With a condition, polars makes the table.
     def printed(*more: str) -> tuple[bytes, bytes]:
-        monkeypatch.setattr(sys, "argv", ["tracefast", command, str(LOG), *options, *more])
+        monkeypatch.setattr(sys, "argv", ["tracefast", *command, *more, *options])
         assert run() == 0
         return capfdbinary.readouterr()
 
-    column = "reads" if command == "files" else "calls"
-    assert printed() == printed("--where", f"{column} >= 0")
+    columns = {"files": "reads", "errors": "count", "forks": "line"}
+    condition = ("--where", f"{columns.get(command[0], 'calls')} >= 0")
+    own = printed(str(LOG))
+    assert len(own[0].splitlines()) > 2
+    assert own == printed(str(LOG), *condition)
+    assert printed(str(saved)) == printed(str(saved), *condition)
+
+
+def test_what_polars_has_to_say_about_parquet_is_said(capfdbinary, monkeypatch, tmp_path, saved):
+    def printed(name: Path, *more: str) -> tuple[int, bytes]:
+        monkeypatch.setattr(sys, "argv", ["tracefast", "errors", str(name), *more])
+        return run(), capfdbinary.readouterr().err
+
+    empty, cut = tmp_path / "empty.parquet", tmp_path / "cut.parquet"
+    (tmp_path / "empty.ftrace").write_text("# tracer: nop\n#\n")
+    tf.parse(tmp_path / "empty.ftrace", empty)
+    code, said = printed(empty)
+    assert (code, b"no event was found" in said) == (0, True)
+    # The pages are gone, but not the footer.
+    data = saved.read_bytes()
+    cut.write_bytes(data[:4] + bytes(len(data) - 20_004) + data[-20_000:])
+    code, said = printed(cut)
+    assert (code != 0, b"cut.parquet" in said) == (True, True)
+    for file in (empty, cut):
+        assert printed(file) == printed(file, "--where", "count >= 0")

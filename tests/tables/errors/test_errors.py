@@ -6,7 +6,7 @@ import pytest
 import tracefast as tf
 from support.logs import lines_of
 from support.paths import DATA
-from tracefast.analysis.errors.rows import SCHEMA
+from tracefast.analysis.errors.frame import SCHEMA
 
 ERRORS = DATA / "errors"
 LOGS = sorted(

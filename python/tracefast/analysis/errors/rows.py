@@ -1,20 +1,36 @@
 """The rows of the table of errors, from counts of failed calls."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
-import polars as pl
-
-from tracefast._polars.declared_schema import declared_schema
 from tracefast.analysis.errors.searches import Failed, Try, find_searches
 from tracefast.analysis.path_patterns import patterns, suffix
 
-SCHEMA: Final = declared_schema("errors")
 # Of lists, so that a search in a folder of a million names has a row of a bounded size.
 _LONGEST: Final = 1_000
 # What is one row: the call, its error, and either the pattern or the search.
 _Key = tuple[str, str, str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCalls:
+    """A row of `tracefast._core.FailedCalls`: calls that failed in one way, of one path."""
+
+    source: str | None
+    image: str | None
+    name: str
+    errno: str
+    path: str | None
+    calls: int
+    count: int
+    timed: int
+    total_ns: int
+    first_line: int | None
+
+
+FAILED_CALLS: Final = tuple(field.name for field in fields(FailedCalls))
 
 
 class _Calls:
@@ -25,58 +41,61 @@ class _Calls:
         self.first_line: int | None = None
         self.tries: dict[Try, str] = {}
 
-    def add(self, count: int, timed: int, total_ns: int, line: int | None) -> None:
-        self.count += count
-        self.timed += timed
-        self.total_ns += total_ns
+    def add(self, failed: FailedCalls) -> None:
+        self.count += failed.count
+        self.timed += failed.timed
+        self.total_ns += failed.total_ns
+        line = failed.first_line
         if line is not None and (self.first_line is None or line < self.first_line):
             self.first_line = line
 
 
-def error_rows(failed: pl.DataFrame) -> pl.DataFrame:
-    """Make the table of errors.
+def error_rows(failed: Iterable[FailedCalls]) -> list[dict[str, Any]]:
+    """Make the rows of the table of errors, in their order.
 
     Parameters
     ----------
     failed
-        The table of `tracefast._core.FailedCalls`.
+        The calls that failed.
     """
+    programs: dict[tuple[str | None, str | None], list[FailedCalls]] = defaultdict(list)
+    for one in failed:
+        programs[one.source, one.image].append(one)
     rows: list[dict[str, Any]] = []
-    for of_program in failed.partition_by("source", "image", maintain_order=True):
-        calls = dict(of_program.select("name", "calls").iter_rows())
-        program = of_program.row(0, named=True)
-        for row in _rows(program["image"], of_program):
+    for (source, image), of_program in programs.items():
+        calls = {one.name: one.calls for one in of_program}
+        for row in _rows(image, of_program):
             share = row["count"] / calls[row["name"]]
-            rows.append(
-                row | {"source": program["source"], "image": program["image"], "share": share}
-            )
-    return pl.DataFrame(rows, schema=SCHEMA).sort(
-        *("count", "total_ns", "source", "first_line", "name", "errno", "pattern"),
-        descending=[True, True, *[False] * 5],
-        nulls_last=True,
-    )
+            rows.append({"source": source, "image": image, **row, "share": share})
+    return sorted(rows, key=_most_frequent_first)
 
 
-def _rows(image: str | None, groups: pl.DataFrame) -> list[dict[str, Any]]:
+def _most_frequent_first(row: dict[str, Any]) -> list[Any]:
+    """Sort by count and time, largest first, then by the rest; nulls come last."""
+    largest = [None if row[name] is None else -row[name] for name in ("count", "total_ns")]
+    rest = [row[name] for name in ("source", "first_line", "name", "errno", "pattern")]
+    return [(value is None, value) for value in (*largest, *rest)]
+
+
+def _rows(image: str | None, groups: Sequence[FailedCalls]) -> list[dict[str, Any]]:
     """Give the rows of one program."""
-    columns = ("errno", "name", "path", "count", "timed", "total_ns", "first_line")
-    found = groups.select(columns).rows()
     searches = find_searches(
-        image, [Failed(errno, name, path) for errno, name, path, *_ in found if path is not None]
+        image, [Failed(one.errno, one.name, one.path) for one in groups if one.path is not None]
     )
     alone: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for errno, name, path, *_ in found:
-        if path is not None and Failed(errno, name, path) not in searches:
-            alone[errno, name].append(path)
+    for one in groups:
+        if one.path is not None and Failed(one.errno, one.name, one.path) not in searches:
+            alone[one.errno, one.name].append(one.path)
     of_call = {call: patterns(paths) for call, paths in alone.items()}
     rows: dict[_Key, _Calls] = defaultdict(_Calls)
-    for errno, name, path, *numbers in found:
-        one = None if path is None else searches.get(Failed(errno, name, path))
-        pattern = None if path is None or one is not None else of_call[errno, name][path]
-        calls = rows[errno, name, pattern, None if one is None else one.search]
-        calls.add(*numbers)
-        if one is not None:
-            calls.tries.setdefault(one, path)
+    for one in groups:
+        errno, name, path = one.errno, one.name, one.path
+        search = None if path is None else searches.get(Failed(errno, name, path))
+        pattern = None if path is None or search is not None else of_call[errno, name][path]
+        calls = rows[errno, name, pattern, None if search is None else search.search]
+        calls.add(one)
+        if path is not None and search is not None:
+            calls.tries.setdefault(search, path)
     return [_row(key, calls) for key, calls in rows.items()]
 
 

@@ -6,7 +6,7 @@ from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 from tracefast._polars.map_rows import map_rows
-from tracefast.analysis.errors.rows import SCHEMA, error_rows
+from tracefast.analysis.errors.frame import SCHEMA, error_frame
 
 
 def errors(events: Events) -> pl.LazyFrame:
@@ -78,4 +78,4 @@ def errors(events: Events) -> pl.LazyFrame:
     [['/usr/local/bin', '/opt/bin']]
     """
     failed = folded(events, _core.FailedCalls, name="ERRORS", question="tracefast.errors")
-    return map_rows(failed, error_rows, SCHEMA)
+    return map_rows(failed, error_frame, SCHEMA)

@@ -8,7 +8,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import Fold, finished, fold_together, rows_of_folds
 from tracefast._polars.given_events import Events
-from tracefast.analysis.errors.rows import error_rows
+from tracefast.analysis.errors.frame import error_frame
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
 from tracefast.analysis.insights.tables import FOLDS, Tables
@@ -103,7 +103,7 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
     tables = dict(zip(folds_of, rows_of_folds(folds), strict=True))
     if flow:
         tables["flow"], tables[_ROLES] = tables[_ROLES], pl.concat(map(pl.DataFrame, roles))
-    tables[_ERRORS] = error_rows(tables[_ERRORS])
+    tables[_ERRORS] = error_frame(tables[_ERRORS])
     tables["tasks"] = _by_task(tally := tables["tasks"])
     asked = None
     if insights:

@@ -1,11 +1,14 @@
 """`tracefast errors`: which calls failed, and what programs looked for in vain."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+
+if TYPE_CHECKING:
+    from tracefast.cli.text.rows import Rows
 
 
 @table_command()
@@ -38,16 +41,42 @@ def errors(
       tracefast errors app.parquet --where "search = 'import'" --wide
       tracefast errors app.parquet --format ndjson | jq .folders
     """
-    from tracefast.analysis.errors.rows import SCHEMA
+    from itertools import starmap
+
+    from tracefast import _core
+    from tracefast.analysis.errors.rows import FAILED_CALLS, FailedCalls, error_rows
+    from tracefast.cli.inputs.one_input import show_one_input
+    from tracefast.cli.text.rows import declared_rows
+    from tracefast.columns.tables import TABLES, names_of
+
+    def show(failed: "Rows") -> None:
+        calls = starmap(FailedCalls, failed.records(*FAILED_CALLS))
+        _print(declared_rows("errors", error_rows(calls)), request, match=match)
+
+    columns = names_of(TABLES["errors"])
+    code = show_one_input(request, _core.FailedCalls(), show, columns=columns)
+    return _report_frame(request, match=match) if code is None else code
+
+
+def _report_frame(request: Request, *, match: str | None) -> int:
+    """Print the table that polars makes."""
+    from tracefast.analysis.errors.frame import SCHEMA
     from tracefast.analysis.errors.table import errors as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
-    from tracefast.cli.screen.errors_table import print_errors_table
     from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.text.frame_rows import FrameRows
 
     check_columns(request, SCHEMA)
     table, complete = run_analysis(request, analysis)
     if table is not None:
-        # Each log is in order, but not all together.
-        table = table.sort("count", descending=True, maintain_order=True)
-        print_errors_table(table, request, match=match)
+        _print(FrameRows(table), request, match=match)
     return DONE if complete else FAILED
+
+
+def _print(rows: "Rows", request: Request, *, match: str | None) -> None:
+    """Print the table of errors, the most frequent ones first."""
+    from tracefast.cli.screen.errors_table import print_errors_table
+
+    # Each log is in order, but not all together.
+    rows = rows.ordered([-count for count in rows.values("count")])
+    print_errors_table(rows, request, match=match)

@@ -12,7 +12,9 @@ from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Callable
+
+    from tracefast.cli.text.rows import Rows
 
 # What a table of rows in text shows; the paths last, as they may be long.
 _MAIN = (
@@ -76,14 +78,55 @@ def forks(
       tracefast forks app.parquet --each --sort call_ns --top 10
       tracefast forks app.strace --each --threads -o forks.csv
     """
+    if each:
+        from tracefast import _core
+        from tracefast.cli.inputs.one_input import show_one_input
+
+        def show(rows: "Rows") -> None:
+            _print_each(rows, request, match=match, threads=threads)
+
+        code = show_one_input(request, _core.Forks(), show)
+        return _report_each(request, show) if code is None else code
+    return _report_summary(request, match=match, threads=threads)
+
+
+def _report_each(request: Request, show: "Callable[[Rows], None]") -> int:
+    """Print the rows of single processes that polars makes."""
+    from tracefast.analysis.forks.kernel_times import SCHEMA as JOINED
+    from tracefast.analysis.forks.table import SCHEMA, forks
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.text.frame_rows import FrameRows
+
+    check_columns(request, SCHEMA | JOINED)
+    rows, complete = run_analysis(request, forks)
+    if rows is not None:
+        # Only joined events have all columns.
+        check_columns(request, rows.schema)
+        show(FrameRows(rows))
+    return DONE if complete else FAILED
+
+
+def _print_each(rows: "Rows", request: Request, *, match: str | None, threads: bool) -> None:
+    """Print the rows of single processes."""
+    from tracefast.cli.screen.matching import filtered_rows, take_matching
+    from tracefast.cli.screen.print_rows import print_rows
+    from tracefast.cli.text.rows import where
+
+    if not threads:
+        rows = rows.take(where(kind != "thread" for kind in rows.values("kind")))
+    rows = filtered_rows(take_matching(rows, match, "parent_image", "image"), request, None)
+    print_rows(rows, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
+
+
+def _report_summary(request: Request, *, match: str | None, threads: bool) -> int:
+    """Print which programs started which, and what to change."""
     import polars as pl
 
     from tracefast.analysis.forks.evidence import fork_rows
-    from tracefast.analysis.forks.kernel_times import SCHEMA as JOINED
     from tracefast.analysis.forks.summary import SCHEMA as SUMMARY
     from tracefast.analysis.forks.summary import report
     from tracefast.analysis.forks.table import SCHEMA
-    from tracefast.analysis.forks.table import forks as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.forks_report import print_forks_report
     from tracefast.cli.screen.result_table import (
@@ -93,23 +136,17 @@ def forks(
         print_table,
     )
 
-    if not each and request.sort in SCHEMA and request.sort not in SUMMARY:
+    if request.sort in SCHEMA and request.sort not in SUMMARY:
         raise CommandError(
             f"--sort {request.sort}: only single processes have this column", "add --each"
         )
-    check_columns(request, SCHEMA | JOINED if each else SUMMARY)
-    rows, complete = run_analysis(request, analysis if each else fork_rows)
+    check_columns(request, SUMMARY)
+    rows, complete = run_analysis(request, fork_rows)
     if rows is not None:
         if not threads:
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
         rows = filter_matching(rows, match, "parent_image", "image")
-        if each:
-            # Only joined events have some.
-            check_columns(request, rows.schema)
-            print_table(
-                filter_rows(rows, request), request, main=_MAIN, as_text=_in_text, spare=_SPARE
-            )
-        elif request.wide or request.form is not Format.TABLE:
+        if request.wide or request.form is not Format.TABLE:
             table = filter_rows(report(rows, threads=True).summary, request)
             print_table(table, replace(request, wide=True), main=())
         else:
@@ -117,12 +154,8 @@ def forks(
     return DONE if complete else FAILED
 
 
-def _in_text(table: "pl.DataFrame", width: int | None) -> "pl.DataFrame":
+def _in_text(rows: "Rows", width: int | None) -> "Rows":
     """Choose the columns of a table in text, and write arguments as a shell takes them."""
-    import polars as pl
+    from tracefast.cli.text.command_lines import with_command_lines
 
-    from tracefast.cli.text.command_lines import command_lines
-
-    shown = [name for name in ("source", *_MAIN) if name in table.columns]
-    lines = command_lines(table["argv"].to_list(), short=width is not None)
-    return table.select(shown).with_columns(pl.Series("argv", lines, pl.String))
+    return with_command_lines(rows, ("source", *_MAIN), short=width is not None)

@@ -82,12 +82,12 @@ def processes(
         if request.sort is not None:
             raise CommandError("--tree is always in order of time", "leave out --sort")
     from tracefast import _core
-    from tracefast.cli.inputs.one_log import show_one_log
+    from tracefast.cli.inputs.one_input import show_one_input
 
     def show(rows: "Rows") -> None:
         _print(rows, request, tree=tree, match=match)
 
-    code = None if tree else show_one_log(request, _core.Processes(), show)
+    code = None if tree else show_one_input(request, _core.Processes(), show)
     return _report_frame(request, show) if code is None else code
 
 
@@ -138,10 +138,6 @@ def _print(rows: "Rows", request: Request, *, tree: bool, match: str | None) -> 
 
 def _in_text(rows: "Rows", width: int | None) -> "Rows":
     """Choose the columns of a table in text, and write arguments as a shell takes them."""
-    from tracefast.cli.text.command_lines import command_lines
-    from tracefast.cli.text.rows import ListRows
+    from tracefast.cli.text.command_lines import with_command_lines
 
-    lines = command_lines(rows.values("argv"), short=width is not None)
-    shown = [name for name in ("source", *_MAIN) if name in rows.names and name != "argv"]
-    columns = {name: (rows.kind(name), rows.values(name)) for name in shown}
-    return ListRows(columns | {"argv": ("text", lines)})
+    return with_command_lines(rows, ("source", *_MAIN), short=width is not None)

@@ -71,7 +71,7 @@ def syscalls(
         _check_strace_c(request, by)
         return _report_strace_counts(request, match)
     from tracefast import _core
-    from tracefast.cli.inputs.one_log import show_one_log
+    from tracefast.cli.inputs.one_input import show_one_input
     from tracefast.cli.screen.matching import note_without_phases
     from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
@@ -81,7 +81,7 @@ def syscalls(
         print_syscalls_table(rows, request, match=match)
 
     rows_by: Literal["process", "phase"] | None = None if by is None else by.value
-    code = show_one_log(request, _core.Syscalls(by=rows_by), show)
+    code = show_one_input(request, _core.Syscalls(by=rows_by), show)
     return _report_frame(request, rows_by, show) if code is None else code
 
 

@@ -1,16 +1,17 @@
 """Print the table of `tracefast errors`: a line for each row, searches in words."""
 
 import textwrap
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
-
-import polars as pl
 
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
-from tracefast.cli.screen.result_table import filter_rows, print_table
+from tracefast.cli.screen.matching import filtered_rows
+from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text import units
+from tracefast.cli.text.rows import ListRows, Rows, where
 from tracefast.quantities import plural
 
 # What --wide shows.
@@ -37,32 +38,36 @@ _LONGEST: Final = 1_000
 _MOST_ERRORS: Final = 3
 
 
-def print_errors_table(table: pl.DataFrame, request: Request, *, match: str | None) -> None:
+def print_errors_table(rows: Rows, request: Request, *, match: str | None) -> None:
     """Print the table, and on a terminal a line below that sums it up.
 
     Parameters
     ----------
-    table
+    rows
         What :func:`tracefast.errors` gives.
     request
         What was asked for.
     match
         A pattern for programs, calls, errors and paths.
     """
-    table = filter_rows(table, request, match, "image", "name", "errno", "pattern")
+    rows = filtered_rows(rows, request, match, "image", "name", "errno", "pattern")
+    shown = rows
     if request.form is Format.TABLE and request.wide:
         # The heading of `share` speaks of events.
-        table = table.rename({"share": _SHARE})
+        renamed = {name: _SHARE if name == "share" else name for name in rows.names}
+        shown = ListRows(
+            {new: (rows.kind(name), rows.values(name)) for name, new in renamed.items()}
+        )
         if request.sort == "share":
             request = replace(request, sort=_SHARE)
-    print_table(
-        table, request, main=_MAIN, as_text=error_lines, spare=_SPARE, noun=("kind", "kinds")
+    print_rows(
+        shown, request, main=_MAIN, as_text=error_lines, spare=_SPARE, noun=("kind", "kinds")
     )
     if is_terminal_table(request.form, request.output):
-        request.note(textwrap.fill(summary(table), terminal_width()))
+        request.note(textwrap.fill(summary(rows), terminal_width()))
 
 
-def error_lines(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
+def error_lines(rows: Rows, width: int | None) -> Rows:
     """Give the lines of the table as text: the program by its name, what failed in words.
 
     Of the folders of a search, a terminal has room for the first ones.
@@ -70,17 +75,19 @@ def error_lines(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
     with_share = width is None or width >= _WIDE
     others = _ALL_OTHERS if with_share else _OTHERS
     limit = None if width is None else max(width - others, _LEAST)
-    words = [in_words(row, limit) for row in rows.rows(named=True)]
-    kept = [name for name in ("source",) if name in rows.columns]
-    return rows.select(
-        *kept,
-        "count",
-        "total_ns",
-        *([pl.col("share").alias(_SHARE)] if with_share else []),
-        "errno",
-        pl.col("name").alias("call"),
-        pl.col("image").str.split("/").list.last().alias("program"),
-        pl.Series("what", words, dtype=pl.String),
+    described = ("search", "pattern", "wanted", "folders")
+    records = (dict(zip(described, values, strict=True)) for values in rows.records(*described))
+    programs = [image and image.rpartition("/")[2] for image in rows.values("image")]
+    kept = [*(("source",) if "source" in rows.names else ()), "count", "total_ns"]
+    return ListRows(
+        {
+            **{name: (rows.kind(name), rows.values(name)) for name in kept},
+            **({_SHARE: ("number", rows.values("share"))} if with_share else {}),
+            "errno": ("text", rows.values("errno")),
+            "call": ("text", rows.values("name")),
+            "program": ("text", programs),
+            "what": ("text", [in_words(record, limit) for record in records]),
+        }
     )
 
 
@@ -125,26 +132,29 @@ def _number(names: list[str], one: str, several: str) -> str:
     return many + plural(len(names), one, several)
 
 
-def summary(table: pl.DataFrame) -> str:
+def summary(rows: Rows) -> str:
     """Sum up all rows of the table in a line.
 
     Examples
     --------
-    >>> from tracefast.analysis.errors.rows import SCHEMA
-    >>> row = {"errno": "ENOENT", "count": 40, "total_ns": 2_000_000, "search": "PATH"}
-    >>> summary(pl.DataFrame([dict.fromkeys(SCHEMA) | row], schema=SCHEMA))
+    >>> columns = {"errno": "ENOENT", "search": "PATH"}
+    >>> numbers = {"count": 40, "total_ns": 2_000_000}
+    >>> rows = {name: ("text", [value]) for name, value in columns.items()}
+    >>> summary(ListRows(rows | {name: ("number", [value]) for name, value in numbers.items()}))
     '40 calls failed, 2.0 ms: 40 ENOENT; 40 in searches'
     """
-    if table.is_empty():
+    if not len(rows):
         return "no call failed"
-    text = f"{plural(int(table['count'].sum()), 'call')} failed"
-    if ns := int(table["total_ns"].sum() or 0):
+    text = f"{plural(sum(rows.values('count')), 'call')} failed"
+    if ns := sum(total or 0 for total in rows.values("total_ns")):
         text += f", {units.duration(ns)}"
-    by_errno = (
-        table.group_by("errno").agg(pl.col("count").sum()).sort(["count", "errno"], descending=True)
-    )
-    shown = [f"{units.count(count)} {errno}" for errno, count in by_errno.iter_rows()]
+    by_errno: Counter[str] = Counter()
+    for errno, count in rows.records("errno", "count"):
+        by_errno[errno] += count
+    most_first = sorted(by_errno.items(), key=lambda item: (item[1], item[0]), reverse=True)
+    shown = [f"{units.count(count)} {errno}" for errno, count in most_first]
     rest = len(shown) - _MOST_ERRORS
     text += ": " + ", ".join(shown[:_MOST_ERRORS]) + (f", {rest} other errors" * (rest > 0))
-    searched = int(table.filter(pl.col("search").is_not_null())["count"].sum())
+    of_searches = where(search is not None for search in rows.values("search"))
+    searched = sum(rows.take(of_searches).values("count"))
     return text + (f"; {units.count(searched)} in searches" if searched else "")

@@ -3,6 +3,26 @@
 import shlex
 from collections.abc import Iterable, Sequence
 
+from tracefast.cli.text.rows import ListRows, Rows
+
+
+def with_command_lines(rows: Rows, columns: Sequence[str], *, short: bool) -> Rows:
+    """Choose columns of a table, and write its column `argv` as text, which becomes the last one.
+
+    Parameters
+    ----------
+    rows
+        The table.
+    columns
+        The columns; those that the table lacks are left out.
+    short
+        As for `command_lines`.
+    """
+    lines = command_lines(rows.values("argv"), short=short)
+    shown = [name for name in columns if name in rows.names and name != "argv"]
+    chosen = {name: (rows.kind(name), rows.values(name)) for name in shown}
+    return ListRows(chosen | {"argv": ("text", lines)})
+
 
 def command_lines(
     column: Iterable[Sequence[str | None] | None], *, short: bool

@@ -121,6 +121,33 @@ class ListRows(Rows):
         return ListRows({other: of for other, of in self._columns.items() if other != name})
 
 
+def declared_rows(table: str, records: Sequence[Mapping[str, Any]]) -> Rows:
+    """Give rows with the columns of a table, in its order.
+
+    Parameters
+    ----------
+    table
+        Name of the table.
+    records
+        The values of each row, by column.
+
+    Examples
+    --------
+    >>> rows = declared_rows("errors", [])
+    >>> rows.kind("count"), rows.kind("name")
+    ('number', 'text')
+    """
+    from tracefast.columns.tables import TABLES
+
+    columns: dict[str, tuple[Kind, list[Any]]] = {}
+    for group in TABLES[table]:
+        numeric = group.type.startswith(("Int", "UInt", "Float"))
+        kind: Kind = "number" if numeric else "time" if group.type == "Datetime" else "text"
+        for name in group.names:
+            columns[name] = (kind, [record[name] for record in records])
+    return ListRows(columns)
+
+
 class FoldRows(Rows):
     """The table that a fold made; lists of its columns are made when they are asked for.
 

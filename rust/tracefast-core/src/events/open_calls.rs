@@ -150,19 +150,19 @@ impl OpenCalls {
         record_entry(&mut open, parsed);
         let task = self.task(key(tid));
         let at = self.places.len() as u32;
-        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
-        match self.slots.get_mut(slot as usize) {
-            Some(place) => *place = open,
-            None => self.add(open),
-        }
+        let slot = self.free.pop().unwrap_or_else(|| self.new_slot());
+        // With a reference to `open` on any path from here, the compiler would build it elsewhere
+        // and copy it.
+        self.slots[slot as usize] = open;
         self.places.push((slot, task as u32));
         self.states[task] = at;
         at
     }
 
     #[cold]
-    fn add(&mut self, open: OpenCall) {
-        self.slots.push(open);
+    fn new_slot(&mut self) -> u32 {
+        self.slots.push(OpenCall::default());
+        self.slots.len() as u32 - 1
     }
 
     /// Adds a line that belongs to the open call at this position.
@@ -246,7 +246,7 @@ impl OpenCalls {
 }
 
 /// Records the entry of `open`.
-#[inline]
+#[inline(always)]
 pub(crate) fn record_entry(open: &mut OpenCall, parsed: &mut Parsed) {
     open.entry = parsed.entries.len() as u32;
     parsed.entries.push(CallEntry {

@@ -51,7 +51,7 @@ impl Grammar {
         lines(block.padded(), block.len(), &mut self.marks);
         let text = block.text();
         let marks = std::mem::take(&mut self.marks);
-        parsed.reset(marks.at.len() + 1);
+        parsed.reset(marks.positions().len() + 1);
         self.names.begin();
         self.comms.begin();
         self.calls.clear();
@@ -87,7 +87,7 @@ impl Grammar {
         };
         let mut columns = HeaderCache::default();
         let mut start = 0;
-        for &at in &marks.at {
+        for &at in marks.positions() {
             let at = at as usize;
             parser.line(&mut columns, start, at);
             start = at + 1;
@@ -163,7 +163,9 @@ impl Parser<'_> {
             self.grammar.last.clear();
         }
         // On any line, as files that are put together have one in the middle.
-        let start = start + if self.text[start..end].starts_with(BOM) { BOM.len() } else { 0 };
+        // A quick look at the first byte, which is rarely that of a mark.
+        let marked = self.text.get(start) == BOM.first() && self.text[start..end].starts_with(BOM);
+        let start = start + if marked { BOM.len() } else { 0 };
         let (start, end) = if self.plain {
             (start, end - usize::from(self.text[start..end].ends_with(b"\r")))
         } else {
@@ -235,6 +237,14 @@ impl Parser<'_> {
     #[inline]
     pub(crate) fn record(&mut self, start: usize, end: usize, header: &Header) {
         self.one(start, end, header);
+        if self.next.is_some() {
+            self.more_records(end);
+        }
+    }
+
+    /// The records after the first one of a line that ends at `end`.
+    #[cold]
+    fn more_records(&mut self, end: usize) {
         while let Some((start, header)) = self.next.take() {
             self.pieces = None;
             self.known = None;

@@ -97,7 +97,7 @@ impl Grammar {
         let mut start = 0;
         let mut first = None;
         let mut several = false;
-        for &at in &marks.at {
+        for &at in marks.positions() {
             let at = at as usize;
             if text[at] == b'\n' {
                 parser.parse_line(start, at, first, several);

@@ -5,9 +5,10 @@ use crate::text::block::PAD;
 /// What the structure pass found in a block.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// Positions, in order, of every line feed and of the second blank of every ` = `. The byte
-    /// there shows which.
-    pub at: Vec<u32>,
+    /// Room for positions, of which the first `found` are those of the block at hand. The others
+    /// stay, so that nothing is filled with zeros for the next block.
+    at: Vec<u32>,
+    found: usize,
     /// How many of the positions are line feeds.
     pub feeds: usize,
     /// No byte is above 0x7f.
@@ -16,14 +17,24 @@ pub struct Marks {
     pub separators: Vec<u64>,
 }
 
-/// Four masks with a bit for each of 64 bytes.
+impl Marks {
+    /// Positions, in order, of every line feed and of the second blank of every ` = `. The byte
+    /// there shows which.
+    pub fn positions(&self) -> &[u32] {
+        &self.at[..self.found]
+    }
+}
+
+/// Masks with a bit for each of 64 bytes.
 #[derive(Clone, Copy)]
 struct Masks {
     newline: u64,
-    blank: u64,
-    equal: u64,
-    high: u64,
+    /// Line feeds, and ends of ` = `.
+    marks: u64,
 }
+
+/// 64 bytes; the same number from one byte before them; and from two bytes before them.
+type Shifted<'a> = [&'a [u8; 64]; 3];
 
 /// Fills `marks` for `buf[PAD..PAD + len]`.
 ///
@@ -63,11 +74,12 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
 /// let block = Block::from_text(b"close(3) = 0\n");
 /// let mut marks = Marks::default();
 /// structure_portable(block.padded(), block.len(), &mut marks);
-/// assert_eq!(marks.at, [10, 12]);
+/// assert_eq!(marks.positions(), [10, 12]);
 /// ```
 pub fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
     assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
-    structure_with(buf, len, marks, masks_portable);
+    let seen = structure_with(buf, len, marks, 0, masks_portable);
+    marks.ascii = seen & HIGHEST == 0;
 }
 
 /// Fills `marks` for `buf[PAD..PAD + len]` with the line feeds only, and with the bytes that may
@@ -77,8 +89,6 @@ pub fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
 /// If `buf` is shorter than `len` and both pads.
 pub fn lines(buf: &[u8], len: usize, marks: &mut Marks) {
     assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
-    marks.at.clear();
-    marks.separators.clear();
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2, as just checked.
@@ -88,66 +98,98 @@ pub fn lines(buf: &[u8], len: usize, marks: &mut Marks) {
         }
         return;
     }
-    lines_with(buf, len, marks, line_masks_portable);
+    lines_portable(buf, len, marks);
 }
 
-/// Masks of 64 bytes: line feeds, bytes above 0x7f, and bytes that may separate arguments.
-type LineMasks = [u64; 3];
+fn lines_portable(buf: &[u8], len: usize, marks: &mut Marks) {
+    let seen = lines_with(buf, len, marks, 0, line_masks_portable);
+    marks.ascii = seen & HIGHEST == 0;
+}
 
+/// Masks of 64 bytes: line feeds, and bytes that may separate arguments.
+type LineMasks = [u64; 2];
+
+/// `masks` adds all bytes to what was seen, which is returned in the end: whether a highest bit is
+/// set needs to be known only once.
 #[inline(always)]
-fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> LineMasks) {
-    let Marks { at, ascii, separators, .. } = marks;
-    let mut any_high = 0;
-    let mut see = |base: usize, chunk: &[u8; 64], keep: u64| {
-        let [feeds, high, separators] = masks(chunk);
-        any_high |= high & keep;
-        let mut feeds = feeds & keep;
-        while feeds != 0 {
-            at.push((base + feeds.trailing_zeros() as usize) as u32);
-            feeds &= feeds - 1;
-        }
-        separators & keep
-    };
+fn lines_with<S>(
+    buf: &[u8],
+    len: usize,
+    marks: &mut Marks,
+    mut seen: S,
+    masks: impl Fn(&[u8; 64], &mut S) -> LineMasks,
+) -> S {
+    let mut found = Found::default();
     let (chunks, rest) = buf[PAD..PAD + len].as_chunks();
-    let whole = 64 * chunks.len();
-    separators.extend(chunks.iter().enumerate().map(|(i, chunk)| see(64 * i, chunk, u64::MAX)));
-    // The padding completes the last chunk.
-    if !rest.is_empty()
-        && let Some(chunk) = buf[PAD + whole..].first_chunk()
-    {
-        separators.push(see(whole, chunk, (1 << rest.len()) - 1));
+    // Each is written below, so what an earlier block left needs not be cleared.
+    marks.separators.resize(len.div_ceil(64), 0);
+    let mut words = marks.separators.iter_mut();
+    for (chunk, word) in chunks.iter().zip(&mut words) {
+        let [feeds, separators] = masks(chunk, &mut seen);
+        found.put(&mut marks.at, feeds);
+        *word = separators;
     }
-    *ascii = any_high == 0;
+    if let Some(word) = words.next() {
+        // Zeros match none of the bytes.
+        let mut last = [0; 64];
+        last[..rest.len()].copy_from_slice(rest);
+        let [feeds, separators] = masks(&last, &mut seen);
+        found.put(&mut marks.at, feeds);
+        *word = separators;
+    }
+    marks.found = found.marks;
+    seen
 }
 
 #[inline(always)]
-fn line_masks_portable(chunk: &[u8; 64]) -> LineMasks {
+fn line_masks_portable(chunk: &[u8; 64], seen: &mut u64) -> LineMasks {
+    see(chunk, seen);
     [
         eight_by_eight(chunk, |word| equal(word, b'\n')),
-        eight_by_eight(chunk, |word| word),
         eight_by_eight(chunk, |word| {
             equal(word, b',') | equal(word, b':') | equal(word, b'(') | equal(word, b'"')
         }),
     ]
 }
 
+/// As [`lines_with`].
 #[inline(always)]
-fn structure_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> Masks) {
-    let (chunks, rest) = buf[PAD..PAD + len].as_chunks::<64>();
-    // Writes by index into existing room; truncates the unused rest at the end.
-    let room = marks.at.capacity().max(1024);
-    marks.at.resize(room, 0);
+fn structure_with<S>(
+    buf: &[u8],
+    len: usize,
+    marks: &mut Marks,
+    mut seen: S,
+    masks: impl Fn(Shifted<'_>, &mut S) -> Masks,
+) -> S {
     let mut found = Found::default();
-    for chunk in chunks {
-        found.add(&mut marks.at, masks(chunk));
+    let text = &buf[PAD..PAD + len];
+    // The first and the last 64 bytes are copied between zeros, which match none of the bytes:
+    // nothing outside of the text counts.
+    let mut edge = [0; 66];
+    let first = &text[..len.min(64)];
+    edge[2..2 + first.len()].copy_from_slice(first);
+    found.add(&mut marks.at, masks(shifted(&edge), &mut seen));
+    if len > 64 {
+        let (here, rest) = text[64..].as_chunks();
+        let (one_before, two_before) = (text[63..].as_chunks().0, text[62..].as_chunks().0);
+        for ((here, one), two) in here.iter().zip(one_before).zip(two_before) {
+            found.add(&mut marks.at, masks([here, one, two], &mut seen));
+        }
+        edge = [0; 66];
+        edge[..2 + rest.len()].copy_from_slice(&text[len - rest.len() - 2..]);
+        // The two bytes before the rest were seen, and a mark on them would be before the rest.
+        found.add(&mut marks.at, masks(shifted(&edge), &mut seen));
     }
-    // Zeros match none of the bytes.
-    let mut last = [0; 64];
-    last[..rest.len()].copy_from_slice(rest);
-    found.add(&mut marks.at, masks(&last));
-    marks.at.truncate(found.marks);
+    marks.found = found.marks;
     marks.feeds = found.feeds;
-    marks.ascii = found.high == 0;
+    seen
+}
+
+/// The bytes from the third on, with those before them.
+#[inline(always)]
+fn shifted(bytes: &[u8; 66]) -> Shifted<'_> {
+    let ([_, _, here @ ..], [_, one @ .., _], [two @ .., _, _]) = (bytes, bytes, bytes);
+    [here, one, two]
 }
 
 #[derive(Default)]
@@ -156,21 +198,18 @@ struct Found {
     base: u32,
     marks: usize,
     feeds: usize,
-    high: u64,
-    /// The last two bits of the blank and equal masks of the previous 64 bytes.
-    blank: u64,
-    equal: u64,
 }
 
 impl Found {
     #[inline(always)]
-    fn add(&mut self, at: &mut Vec<u32>, m: Masks) {
-        let ends = m.blank & ((m.equal << 1) | self.equal) & ((m.blank << 2) | self.blank);
-        self.blank = m.blank >> 62;
-        self.equal = m.equal >> 63;
-        self.high |= m.high;
-        self.feeds += m.newline.count_ones() as usize;
-        let bits = ends | m.newline;
+    fn add(&mut self, at: &mut Vec<u32>, masks: Masks) {
+        self.feeds += masks.newline.count_ones() as usize;
+        self.put(at, masks.marks);
+    }
+
+    /// Writes the positions of the bits by index into existing room.
+    #[inline(always)]
+    fn put(&mut self, at: &mut Vec<u32>, bits: u64) {
         let mut room = at.get_mut(self.marks..).and_then(|room| room.first_chunk_mut::<64>());
         if room.is_none() {
             more_room(at);
@@ -198,16 +237,24 @@ impl Found {
 #[cold]
 #[inline(never)]
 fn more_room(at: &mut Vec<u32>) {
-    at.resize(2 * at.len() + 64, 0);
+    at.resize((2 * at.len() + 64).max(1024), 0);
 }
 
 #[inline(always)]
-fn masks_portable(chunk: &[u8; 64]) -> Masks {
-    Masks {
-        newline: eight_by_eight(chunk, |word| equal(word, b'\n')),
-        blank: eight_by_eight(chunk, |word| equal(word, b' ')),
-        equal: eight_by_eight(chunk, |word| equal(word, b'=')),
-        high: eight_by_eight(chunk, |word| word),
+fn masks_portable([here, one_before, two_before]: Shifted<'_>, seen: &mut u64) -> Masks {
+    see(here, seen);
+    let newline = eight_by_eight(here, |word| equal(word, b'\n'));
+    let ends = eight_by_eight(here, |word| equal(word, b' '))
+        & eight_by_eight(one_before, |word| equal(word, b'='))
+        & eight_by_eight(two_before, |word| equal(word, b' '));
+    Masks { newline, marks: newline | ends }
+}
+
+/// Adds eight bytes at a time to `seen`, bit by bit.
+#[inline(always)]
+fn see(chunk: &[u8; 64], seen: &mut u64) {
+    for word in chunk.as_chunks::<8>().0 {
+        *seen |= u64::from_le_bytes(*word);
     }
 }
 
@@ -325,6 +372,20 @@ pub(crate) fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     among_portable(chunk, bytes)
 }
 
+/// Where the first byte of `text` is that no name in ftrace has: one below `0`, a colon, or one
+/// above 0x7f; 24 if there is none.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn name_end(text: &[u8; 24]) -> usize {
+    x86::name_end(text)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn name_end(text: &[u8; 24]) -> usize {
+    text.iter().position(|&byte| !matches!(byte, b'0'..=0x7f) || byte == b':').unwrap_or(24)
+}
+
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     chunk.iter().enumerate().fold(0, |m, (i, b)| m | u32::from(bytes.contains(b)) << i)
@@ -334,23 +395,27 @@ fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
 #[allow(unsafe_code)]
 mod x86 {
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
-        _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128, _mm_sub_epi8, _mm256_cmpeq_epi8,
-        _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setr_epi8,
-        _mm256_shuffle_epi8,
+        __m128i, __m256i, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadl_epi64, _mm_loadu_si128,
+        _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128,
+        _mm_sub_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
+        _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setr_epi8,
+        _mm256_setzero_si256, _mm256_shuffle_epi8,
     };
 
-    use super::{LineMasks, Marks, Masks, lines_with, structure_with};
+    use super::{LineMasks, Marks, Masks, Shifted, lines_with, structure_with};
 
     #[target_feature(enable = "avx2")]
     pub(crate) fn lines_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
-        lines_with(buf, len, marks, |chunk| line_masks_avx2(chunk));
+        let none = _mm256_setzero_si256();
+        let seen = lines_with(buf, len, marks, none, |chunk, seen| line_masks_avx2(chunk, seen));
+        marks.ascii = _mm256_movemask_epi8(seen) == 0;
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn line_masks_avx2(chunk: &[u8; 64]) -> LineMasks {
+    fn line_masks_avx2(chunk: &[u8; 64], seen: &mut __m256i) -> LineMasks {
         let (low, high) = halves(chunk);
+        *seen = _mm256_or_si256(*seen, _mm256_or_si256(low, high));
         // For each low half of a byte, the byte to find; 0 and 1 do not match any.
         let wanted = _mm256_setr_epi8(
             1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0, //
@@ -360,7 +425,7 @@ mod x86 {
             _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(wanted, low)),
             _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(wanted, high)),
         );
-        [equal(low, high, b'\n'), bits(low, high), separators]
+        [bits(equal(low, b'\n'), equal(high, b'\n')), separators]
     }
 
     #[inline]
@@ -408,28 +473,60 @@ mod x86 {
         }
     }
 
-    #[target_feature(enable = "avx2,popcnt,bmi1")]
-    pub(crate) fn structure_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
-        structure_with(buf, len, marks, |chunk| masks_avx2(chunk));
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // The loads are those that need no alignment.
+    pub(crate) fn name_end(text: &[u8; 24]) -> usize {
+        // SAFETY: SSE2 is part of the architecture, and the loads take bytes 0 to 15, and 16 to 23.
+        unsafe {
+            let low = _mm_loadu_si128(text.as_ptr().cast::<__m128i>());
+            let high = _mm_loadl_epi64(text.as_ptr().add(16).cast::<__m128i>());
+            let ends = |bytes| {
+                // With a sign, what is above 0x7f is below `0` as well.
+                let below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(b'0'.cast_signed()));
+                let colon = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b':'.cast_signed()));
+                _mm_movemask_epi8(_mm_or_si128(below, colon))
+            };
+            // The second load ends with eight zeros, which are below `0`.
+            (ends(low) | ends(high) << 16).trailing_zeros() as usize
+        }
     }
 
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    pub(crate) fn structure_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
+        let none = _mm256_setzero_si256();
+        let seen = structure_with(buf, len, marks, none, |chunk, seen| masks_avx2(chunk, seen));
+        marks.ascii = _mm256_movemask_epi8(seen) == 0;
+    }
+
+    /// ` = ` is found where it ends: by the same bytes, read from one and two bytes before them.
+    /// That takes fewer instructions than to shift masks and to carry bits from one to the next.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn masks_avx2(chunk: &[u8; 64]) -> Masks {
-        let (low, high) = halves(chunk);
+    fn masks_avx2([here, one_before, two_before]: Shifted<'_>, seen: &mut __m256i) -> Masks {
+        let (low, high) = halves(here);
+        let (low_one, high_one) = halves(one_before);
+        let (low_two, high_two) = halves(two_before);
+        *seen = _mm256_or_si256(*seen, _mm256_or_si256(low, high));
+        let ends = |here, one, two| {
+            _mm256_and_si256(
+                _mm256_and_si256(equal(here, b' '), equal(one, b'=')),
+                equal(two, b' '),
+            )
+        };
+        let feeds = [equal(low, b'\n'), equal(high, b'\n')];
         Masks {
-            newline: equal(low, high, b'\n'),
-            blank: equal(low, high, b' '),
-            equal: equal(low, high, b'='),
-            high: bits(low, high),
+            newline: bits(feeds[0], feeds[1]),
+            marks: bits(
+                _mm256_or_si256(feeds[0], ends(low, low_one, low_two)),
+                _mm256_or_si256(feeds[1], ends(high, high_one, high_two)),
+            ),
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn equal(low: __m256i, high: __m256i, byte: u8) -> u64 {
-        let want = _mm256_set1_epi8(byte.cast_signed());
-        bits(_mm256_cmpeq_epi8(low, want), _mm256_cmpeq_epi8(high, want))
+    fn equal(bytes: __m256i, byte: u8) -> __m256i {
+        _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte.cast_signed()))
     }
 
     #[inline]
@@ -470,11 +567,11 @@ mod tests {
             let buf = padded(&text);
             let mut marks = Marks::default();
             structure(&buf, text.len(), &mut marks);
-            prop_assert_eq!(&marks.at, &obvious(&text));
+            prop_assert_eq!(marks.positions(), &obvious(&text)[..]);
             prop_assert_eq!(marks.ascii, text.is_ascii());
             prop_assert_eq!(marks.feeds, text.split(|&b| b == b'\n').count() - 1);
             structure_portable(&buf, text.len(), &mut marks);
-            prop_assert_eq!(&marks.at, &obvious(&text));
+            prop_assert_eq!(marks.positions(), &obvious(&text)[..]);
         }
 
         #[test]
@@ -494,11 +591,11 @@ mod tests {
             for portable in [false, true] {
                 let mut marks = Marks::default();
                 if portable {
-                    lines_with(&buf, text.len(), &mut marks, line_masks_portable);
+                    lines_portable(&buf, text.len(), &mut marks);
                 } else {
                     lines(&buf, text.len(), &mut marks);
                 }
-                prop_assert_eq!(&marks.at, &feeds);
+                prop_assert_eq!(marks.positions(), &feeds[..]);
                 prop_assert_eq!(marks.ascii, text.is_ascii());
                 prop_assert_eq!(marks.separators.len(), text.len().div_ceil(64));
                 for i in 0..64 * marks.separators.len() {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracefast import _core
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.one_log import show_one_log
+from tracefast.cli.inputs.one_input import show_one_input
 from tracefast.cli.screen.files.table import print_darshan_table, print_files_table
 from tracefast.cli.screen.matching import filtered_rows, note_without_phases
 from tracefast.cli.text.rows import Rows, where
@@ -64,7 +64,7 @@ def report_files(
         near = {} if options.near is None else {"near": options.near}
         fold = _core.Files(by=options.by, scope=options.scope, **near)
         rings: list[tuple[int, int]] = []
-        code = show_one_log(
+        code = show_one_input(
             request,
             fold,
             lambda rows: _print(rows, request, options, rings),

@@ -19,6 +19,7 @@ from tracefast.cli.screen.files.usage_lines import usage_lines
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align
+from tracefast.cli.text.rows import rows_of
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.cli.text.table_text import render_table
 from tracefast.inputs.sources import STDIN
@@ -216,8 +217,8 @@ def _errors(found: Overview, log: str, width: int, most: int | None) -> list[str
     failed = int(table["count"].sum())
     calls = int(found.table("syscalls")["calls"].sum())
     title = f"{plural(failed, 'call')} failed, {units.share(failed / calls)}"
-    rows = error_lines(table.slice(0, most).drop("source"), width - 2)
-    text = render_table(rows, rows.columns, width - 2)
+    rows = error_lines(rows_of(table.slice(0, most).drop("source")), width - 2)
+    text = render_table(rows, rows.names, width - 2)
     return [_title(title, "errors", log, width), *(f"  {line}" for line in text.splitlines())]
 
 

@@ -118,13 +118,19 @@ impl<'a> Parser<'a> {
         let tid = header.pid;
         let lost = ret.0 >= ret.1 || self.is_cut(start, ret.1);
         let ret = if lost { self.cut_result(ret) } else { ret };
+        // Most calls end like this. Of a copy of which no other path has a reference, only what is
+        // used is read.
+        if let Some(&open) = self.grammar.calls.get(tid)
+            && self.ends(open.name, callee.name)
+            && !self.is_parted(&open, header)
+        {
+            self.grammar.calls.end(tid);
+            self.whole(start, header, &open, ret);
+            return;
+        }
         let pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.position());
         if let FirstHalf::Open(open) = &pending {
-            if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
-                self.whole(start, header, open, ret);
-                return;
-            }
             // Records were lost: the two do not belong together.
             self.abandoned(open);
         }
@@ -165,7 +171,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The row of a call whose entry is `open`.
-    #[inline]
+    #[inline(always)]
     fn whole(&mut self, start: usize, header: &Header, open: &OpenCall, ret: Span) {
         // The entry's columns take precedence.
         let comm = open.comm.or_else(|| self.comm(start, header));
@@ -224,6 +230,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Records of the processor were lost between the two halves: the exit may be another call's.
+    #[inline]
     pub(crate) fn is_parted(&self, open: &OpenCall, header: &Header) -> bool {
         let lost = |&(cpu, line): &(Option<u16>, i64)| {
             open.line < line && cpu.is_none_or(|_| cpu == open.cpu && cpu == header.cpu)
@@ -234,9 +241,8 @@ impl<'a> Parser<'a> {
     /// Whether the exit of call `exit` is that of `enter`.
     #[inline]
     pub(crate) fn ends(&self, enter: u32, exit: u32) -> bool {
-        let names = &self.parsed.names;
-        let [enter_name, exit_name] = [enter, exit].map(|name| &names[name as usize]);
-        enter == exit || self.format.abi.ends(enter_name, exit_name)
+        let name = |key: u32| &self.parsed.names[key as usize];
+        enter == exit || self.format.abi.ends(name(enter), name(exit))
     }
 
     /// Arguments that have yet to be split.

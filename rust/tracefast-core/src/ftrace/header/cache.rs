@@ -68,11 +68,12 @@ impl HeaderCache {
         let line = padded.get(PAD + start..)?.first_chunk::<{ KEPT + FRACTION }>()?;
         let text = words(line);
         let slot = &mut self.slots[slot(&text)];
-        let same = slot.text[0] == text[0]
-            && slot.text[1] == text[1]
-            && slot.text[2] == text[2] & slot.masks[0]
-            && slot.text[3] == text[3] & slot.masks[1];
-        if !same || slot.fraction == 0 || slot.fraction + FRACTION > len {
+        // All four at once: most lines are the same in all, and branches would only cost.
+        let differ = (slot.text[0] ^ text[0])
+            | (slot.text[1] ^ text[1])
+            | (slot.text[2] ^ text[2] & slot.masks[0])
+            | (slot.text[3] ^ text[3] & slot.masks[1]);
+        if differ != 0 || slot.fraction == 0 || slot.fraction + FRACTION > len {
             return None;
         }
         let micros = fraction(*line.get(slot.fraction..)?.first_chunk()?)?;
@@ -128,9 +129,10 @@ impl HeaderCache {
 /// The first bytes of a line.
 #[inline(always)]
 fn words(line: &[u8; KEPT + FRACTION]) -> [u128; 4] {
-    std::array::from_fn(|i| {
-        line[16 * i..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
-    })
+    let word =
+        |i: usize| line[16 * i..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+    // Not by `array::from_fn`, which is a call for each word.
+    [word(0), word(1), word(2), word(3)]
 }
 
 /// The first `n` bytes of 16.

@@ -7,6 +7,7 @@ use crate::ftrace::call::callee::Callee;
 use crate::ftrace::payload::is_function;
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::PAD;
+use crate::text::scan::name_end;
 
 /// Longest one, with the byte after the name.
 const LONGEST: usize = 24;
@@ -137,43 +138,28 @@ fn slot(text: [u64; 3]) -> usize {
 /// The text up to the first byte that no name of a call or event has, and where that is.
 #[inline(always)]
 fn head(text: &[u8; LONGEST]) -> Option<([u64; 3], usize)> {
-    let word = |i: usize| text[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    let mut words = [word(0), 0, 0];
-    let n = end(words[0]);
-    if n < 8 {
-        words[0] &= upto(n);
-        return Some((words, n));
-    }
-    words[1] = word(1);
-    let n = end(words[1]);
-    if n < 8 {
-        words[1] &= upto(n);
-        return Some((words, 8 + n));
-    }
-    words[2] = word(2);
-    let n = end(words[2]);
-    if n < 8 {
-        words[2] &= upto(n);
-        return Some((words, 16 + n));
-    }
-    None
+    /// As many bytes that are kept as a text is long, and as many that are not.
+    static KEPT: [u8; 2 * LONGEST] = {
+        let (mut kept, mut at) = ([0; 2 * LONGEST], 0);
+        while at < LONGEST {
+            kept[at] = 0xff;
+            at += 1;
+        }
+        kept
+    };
+    let n = name_end(text);
+    // The byte after the name is kept, too.
+    let kept = KEPT.get(LONGEST.checked_sub(n + 1)?..)?.first_chunk::<LONGEST>()?;
+    let word = |text: &[u8; LONGEST], i: usize| {
+        text[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    };
+    let kept = |i| word(text, i) & word(kept, i);
+    Some(([kept(0), kept(1), kept(2)], n))
 }
 
 /// The first `n` bytes and one more.
-#[inline(always)]
 fn upto(n: usize) -> u64 {
     u64::MAX >> (56 - 8 * n)
-}
-
-/// Where the first byte is that is below `0`, a colon or no ASCII; 8: nowhere.
-#[inline(always)]
-fn end(word: u64) -> usize {
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let below = !((word | HIGH) - 0x3030_3030_3030_3030);
-    // Exact for every byte, because nothing carries.
-    let colon = word ^ 0x3a3a_3a3a_3a3a_3a3a;
-    let colon = !(((colon & !HIGH) + !HIGH) | colon);
-    ((below | colon | word) & HIGH).trailing_zeros() as usize / 8
 }
 
 #[cfg(test)]

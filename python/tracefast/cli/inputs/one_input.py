@@ -1,6 +1,9 @@
-"""Make the table of one log by a fold alone: polars takes longer to import than a small log."""
+"""Make the table of one log, or of its Parquet, by a fold alone.
 
-from collections.abc import Callable
+polars takes longer to import than a small log to read.
+"""
+
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -12,20 +15,21 @@ from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.messages.stderr import print_error
 from tracefast.cli.output.form import Format
 from tracefast.cli.text.rows import FoldRows, Rows
-from tracefast.inputs.contents import is_pipe, sniff
+from tracefast.inputs.contents import Content, is_pipe, sniff
 from tracefast.inputs.sources import STDIN, expand
 from tracefast.outputs import refuse_own_input
 
 F = TypeVar("F", bound=_core.Fold)
 
 
-def show_one_log(
+def show_one_input(
     request: Request,
     fold: F,
     show: Callable[[Rows], None],
     look: Callable[[F], object] | None = None,
+    columns: Collection[str] | None = None,
 ) -> int | None:
-    """Show a table if it is in text, and of one log; give the exit code.
+    """Show a table if it is in text, and of one log or Parquet file; give the exit code.
 
     Parameters
     ----------
@@ -37,36 +41,76 @@ def show_one_log(
         Prints it.
     look
         Called with the fold after all events, before its table is taken.
+    columns
+        The columns of what `show` makes of the table, if that is another one.
 
     Returns
     -------
     int or None
-        None if more is asked for: nothing was read then.
+        None if more is asked for, or polars has to say what is wrong: nothing was shown then.
     """
-    name = _only_log(request, fold.schema)
-    if name is None:
+    found = _only_input(request, fold.schema.names if columns is None else columns)
+    if found is None:
         return None
-    rows = _fold_log(request, name, fold, look)
-    if rows is None:
-        return FAILED
+    name, content = found
+    if content == "parquet":
+        rows = _fold_parquet(request, name, fold, look)
+        if rows is None:
+            return None
+    else:
+        rows = _fold_log(request, name, fold, look)
+        if rows is None:
+            return FAILED
     show(rows)
     return DONE
 
 
-def _only_log(request: Request, columns: _core.Schema) -> str | None:
-    """Give the log, if a table in text of one log is all that is asked for."""
+def _only_input(request: Request, columns: Collection[str]) -> tuple[str, Content] | None:
+    """Give the log or Parquet file, if a table of it in text is all that is asked for."""
     asked_more = request.follow or request.in_part or request.where is not None
-    sorted_by = request.sort is None or request.sort in columns.names
+    sorted_by = request.sort is None or request.sort in columns
     if asked_more or request.form is not Format.TABLE or not sorted_by:
         return None
     # What is wrong with inputs is said where all kinds of them are read.
     with suppress(Error, OSError, UnicodeEncodeError):
         names = [name for given in request.inputs for name in expand(given)]
-        if len(names) == 1 and names != [STDIN]:
+        if len(names) == 1 and names != [STDIN] and not is_pipe(names[0]):
             (name,) = names
             name.encode()
-            return name if not is_pipe(name) and sniff(name) == "log" else None
+            content = sniff(name)
+            if content == "log" or (content == "parquet" and _is_of_log(name)):
+                return name, content
     return None
+
+
+def _is_of_log(name: str) -> bool:
+    """Say whether tracefast wrote the Parquet file from logs; what it joined has more columns."""
+    return _core.metadata(name).get("tracefast.schema") == _core.SCHEMA_VERSION
+
+
+def _fold_parquet(
+    request: Request, name: str, fold: F, look: Callable[[F], object] | None
+) -> Rows | None:
+    """Make the table of a Parquet file; None if it has no events, or if it cannot be read."""
+    parts: list[_core.Batch] = []
+    events = 0
+    try:
+        refuse_own_input([name], request.output)
+        for batch in _core.ParquetEvents(name, columns=fold.needed.names):
+            events += len(batch)
+            fold.push(batch)
+            parts += fold.ready()
+    except (Error, OSError, ValueError, RuntimeError):
+        return None
+    return _finish(fold, parts, look) if events else None
+
+
+def _finish(fold: F, parts: list[_core.Batch], look: Callable[[F], object] | None) -> Rows:
+    """Give the table of a fold that has all events, and whose first rows were taken."""
+    if look is not None:
+        look(fold)
+    kinds = dict(_core.column_kinds(fold.schema))
+    return FoldRows(kinds, parts + fold.finish())
 
 
 def _fold_log(
@@ -91,13 +135,10 @@ def _fold_log(
     except (Error, OSError) as error:
         print_error(error)
         return None
-    if look is not None:
-        look(fold)
-    kinds = dict(_core.column_kinds(fold.schema))
-    parts += fold.finish()
+    rows = _finish(fold, parts, look)
     if progress.bytes_read and not progress.rows:
         request.warn(f"{log}: no event was found")
-    return FoldRows(kinds, parts)
+    return rows
 
 
 def _reader(request: Request, log: str, fold: _core.Fold, progress: _core.Progress) -> _core.Reader:
