@@ -38,8 +38,8 @@ type BatchText = (&'static str, fn(&Batch) -> Option<&str>);
 /// What is known of each message that a maker had from a worker.
 const BATCH_NUMBERS: [BatchNumber; 11] = [
     ("batch_ts", |batch| Some(batch.end)),
-    ("batch_wait_ns", |batch| Some(batch.wait_ns())),
-    ("batch_take_over_ns", |batch| Some(batch.take_over_ns())),
+    ("batch_wait_ns", Batch::wait_ns),
+    ("batch_take_over_ns", Batch::take_over_ns),
     ("batch_bytes", |batch| Some(batch.bytes)),
     ("batch_busy_ns", |batch| batch.busy_ns),
     ("batch_read_ns", |batch| Some(batch.work.as_deref()?.read_ns)),
