@@ -165,8 +165,8 @@ ENDED = "7 0.060000 +++ exited with 0 +++\n"
     ("more", "rows"),
     [
         # Who gives back the second one first waited for it, and used the other one after it.
-        (B_FIRST + A_LATER + ENDED, [("B", 19_310_000, 100_000), ("A", 300_000, 300_000)]),
-        (B_FIRST + ENDED, [("B", 19_310_000, 100_000), ("A", 300_000, 300_000)]),
+        (B_FIRST + A_LATER + ENDED, [("B", 20_300_000, 190_000), ("A", 300_000, 300_000)]),
+        (B_FIRST + ENDED, [("B", 20_300_000, 190_000), ("A", 300_000, 300_000)]),
         # In the order in which they came, or with nothing given back: one after the other.
         (A_LATER + ENDED, [("A", 1_400_000, 190_000), ("B", 18_900_000, 190_000)]),
         (ENDED, [("A", 1_400_000, 190_000), ("B", 18_900_000, 190_000)]),
