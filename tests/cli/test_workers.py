@@ -4,9 +4,14 @@ import csv
 import io
 import json
 
+import polars as pl
 import pytest
 
+import tracefast as tf
 from support.paths import DATA
+from tracefast.analysis.workers.pools import pools_of
+from tracefast.analysis.workers.table import workers_in_detail
+from tracefast.cli.screen.workers_report import render
 
 LOGS = DATA / "workers"
 SPAWN = LOGS / "pool_spawn.strace.zst"
@@ -77,6 +82,31 @@ def test_rows_can_be_chosen(workers):
         workers(FORK, "--batches", "--sort", "wait_ns", "--top", "1", "--format", "json")
     )
     assert [row["batch"] for row in longest] == [6]
+
+
+def test_rounds_of_several_sizes_are_not_called_equal():
+    ended = tf.workers(tf.scan(SPAWN)).collect()["pid"].to_list()[-2:]
+    gone = pl.any_horizontal(pl.col("pid", "child").is_in(ended).fill_null(value=False))
+    rest = tf.scan(SPAWN).filter(~gone)
+    workers = workers_in_detail(rest, question="tests").collect()
+    pools = pools_of(workers.lazy()).collect()
+    assert workers["round"].to_list() == [0, 0, 0, 1]
+    text = render(pools, workers, workers, width=None, top=1)
+    assert text.startswith("4 workers in 2 rounds, spawned by process 19156: ")
+
+
+def test_an_empty_table_says_why_and_what_to_try(run):
+    unshared = ("--where", "readers > 99")
+    for log, words, said in [
+        ("shell", (), "no pool of workers: record with strace -f"),
+        ("shell", ("--batches",), "no pool of workers: record with strace -f"),
+        ("make", ("--batches",), "no message from a worker to its maker"),
+        ("make", ("--pools",), ""),
+        ("make", ("--shared-reads", *unshared), ""),
+    ]:
+        ran = run("workers", LOGS / f"{log}.strace.zst", *words)
+        assert (ran.returncode, ran.stderr[:6]) == (0, "note: " if said else ""), ran.stderr
+        assert said in ran.stderr
 
 
 def test_of_several_logs_each_pool_names_its_log(workers):

@@ -164,6 +164,32 @@ def test_what_comes_with_each_epoch_by_marks_in_the_log_of_ftrace(tmp_path):
     assert set(table["anon_once_bytes"]) == {4 * megabyte}
 
 
+def test_what_all_read_in_a_log_of_ftrace_that_has_paths(tmp_path):
+    pids = (101, 102, 103)
+    calls = [f"task_newtask: pid={pid} comm=python3 clone_flags=1200000" for pid in pids]
+    lines = [(100, call) for call in calls]
+    for pid in pids:
+        for path, size in (("/srv/index.json", 20_000), (f"/srv/{pid}.bin", 1000)):
+            opened = f'sys_openat(dfd: 0xffffff9c, filename: 0x7f00 "{path}", flags: 0, mode: 0)'
+            read = f"sys_read(fd: 3, buf: 0x7f00, count: 0x{size:x})"
+            lines += [(pid, call) for call in (opened, "sys_openat -> 0x3")]
+            lines += [(pid, call) for call in (read, f"sys_read -> 0x{size:x}")]
+            lines += [(pid, call) for call in ("sys_close(fd: 3)", "sys_close -> 0x0")]
+    text = "".join(
+        f"python3-{pid} ( {pid}) [000] ..... 100.{at:06}: {call}\n"
+        for at, (pid, call) in enumerate(lines)
+    )
+    (tmp_path / "log").write_text(f"# tracer: nop\n#\n{text}")
+    log = tf.scan(tmp_path / "log")
+    reads = tf.shared_reads(log).drop("source", "pool", "file").collect()
+    assert reads.rows() == [("/srv/index.json", 3, 3, 60_000, 40_000)]
+    folders = tf.shared_reads(log, by="folder").drop("source", "pool").collect()
+    assert folders.rows() == [("/srv", 1, 3, 3, 60_000, 40_000)]
+    assert tf.workers(log).collect()["read_shared_bytes"].to_list() == [20_000] * 3
+    # Which pipe a descriptor is, the log does not show.
+    assert tf.batches(log).collect().is_empty()
+
+
 def test_few_jobs_do_not_show_what_each_adds():
     table = tf.workers(events("pool_fork")).collect()
     assert table["jobs"].max() < 9

@@ -115,7 +115,7 @@ def _pool(
     prose = width or _PROSE_WIDTH
     batches = batches_of(workers.lazy()).collect()
     lines = [
-        *textwrap.wrap(_head(pool, several=several), prose),
+        *textwrap.wrap(_head(pool, workers, several=several), prose),
         *_labelled("starting", _starting(pool, workers), prose),
         *_labelled("time", _time(pool, workers), prose),
         *_labelled("reading", _reading(pool, workers), prose),
@@ -136,14 +136,15 @@ def _labelled(label: str, text: str | None, width: int) -> list[str]:
     )
 
 
-def _head(pool: Row, *, several: bool) -> str:
+def _head(pool: Row, workers: pl.DataFrame, *, several: bool) -> str:
     """Say how many workers there are, and who started them how."""
-    count, rounds = pool["workers"], pool["rounds"]
-    many = plural(count, "worker")
+    rounds = pool["rounds"]
+    many = plural(pool["workers"], "worker")
     if rounds > 1:
-        equal, rest = divmod(count, rounds)
-        each = f"in each of {rounds} rounds"
-        many = f"{plural(equal, 'worker')} {each}" if not rest else f"{many} in {rounds} rounds"
+        sizes = workers.group_by("round").len()["len"].unique()
+        equal = len(sizes) == 1
+        each = f"{plural(sizes[0], 'worker')} in each of {rounds} rounds"
+        many = each if equal else f"{many} in {rounds} rounds"
     maker = "somebody" if pool["parent_pid"] is None else f"process {pool['parent_pid']}"
     image = "" if pool["image"] is None else f": {printable(pool['image'])}"
     log = f"{printable(pool['source'])}: " if several and pool["source"] is not None else ""
