@@ -39,6 +39,7 @@ def test_the_screen_tells_of_start_time_reading_memory_and_batches(workers):
     assert "each (median) up to the first job" in text
     assert "The method forkserver, with set_forkserver_preload" in text
     assert "each grows to 9.1 MiB (median, mapped), 9.1 MiB of it before its first job" in text
+    assert "then nothing with each job" in text
     assert "it starves, most of it (100 %) while the worker itself waited" in text
     assert "None" not in text
 
@@ -82,6 +83,15 @@ def test_rows_can_be_chosen(workers):
         workers(FORK, "--batches", "--sort", "wait_ns", "--top", "1", "--format", "json")
     )
     assert [row["batch"] for row in longest] == [6]
+
+
+def test_the_screen_says_what_grows_once_and_what_with_each_epoch():
+    workers = workers_in_detail(tf.scan(LOGS / "kept_fork.strace.zst"), question="tests").collect()
+    pools = pools_of(workers.lazy()).collect()
+    text = render(pools, workers, workers, width=None, top=1)
+    # Sixteen megabytes and a stack, then six for each epoch.
+    said = "grows by 34.2 MiB, 0 B of it before its first job; 16.1 MiB of it once, and 6.0 MiB with"
+    assert said in " ".join(text.split())
 
 
 def test_rounds_of_several_sizes_are_not_called_equal():

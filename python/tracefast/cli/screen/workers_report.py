@@ -233,12 +233,17 @@ def _memory(workers: pl.DataFrame) -> str | None:
 
 
 def _again(known: pl.DataFrame) -> str:
-    """Say what workers grow by again and again."""
+    """Say what workers grow by once, and what again and again."""
     for what in ("phase", "job"):
-        again = known[f"anon_per_{what}_bytes"].drop_nulls()
-        if not again.is_empty():
-            size = units.size(_whole(again.median()))
-            return f", then {'nothing' if size == units.size(0) else size} with each {what}"
+        grown = known.drop_nulls(["anon_once_bytes", f"anon_per_{what}_bytes"])
+        if not grown.is_empty():
+            once, again = (
+                units.size(_whole(grown[f"anon_{name}_bytes"].median()))
+                for name in ("once", f"per_{what}")
+            )
+            if again == units.size(0):
+                return f", then nothing with each {what}"
+            return f"; {once} of it once, and {again} with each {what}"
     return ""
 
 
