@@ -291,6 +291,38 @@ def test_memory_from_mappings():
     assert set(tf.workers(events("pool_spawn")).collect()["anon_start_bytes"]) == {0}
 
 
+# A launcher of two ranks, which meet at a port of it, and what one of them starts.
+RANKS = r"""
+7 0.000 execve("/venv/bin/torchrun", ["torchrun", "--nproc-per-node=2", "train.py"], []) = 0 <0.001>
+7 0.010 socket(AF_INET6, SOCK_STREAM, IPPROTO_IP) = 3 <0.001>
+7 0.020 listen(3, 2048) = 0 <0.001>
+7 0.100 vfork() = 8 <0.002>
+8 0.110 execve("/venv/bin/python", ["python", "-u", "train.py"], []) = 0 <0.001>
+7 0.120 vfork() = 9 <0.002>
+9 0.130 execve("/venv/bin/python", ["python", "-u", "train.py"], []) = 0 <0.001>
+8 0.200 socket(AF_INET6, SOCK_STREAM, IPPROTO_IP) = 4 <0.001>
+8 0.210 connect(4, {sa_family=AF_INET6, sin6_port=htons(29500)}, 28) = 0 <0.001>
+8 0.220 recvfrom(4, "x", 1, 0, NULL, NULL) = 1 <0.100>
+8 0.400 vfork() = 10 <0.002>
+10 0.410 execve("/sbin/ldconfig", ["ldconfig", "-p"], []) = 0 <0.001>
+10 0.420 +++ exited with 0 +++
+8 0.900 +++ exited with 0 +++
+9 0.910 +++ exited with 1 +++
+7 0.950 +++ exited with 1 +++
+"""
+
+
+def test_ranks_that_a_launcher_started(tmp_path):
+    (tmp_path / "log").write_text(RANKS.lstrip().replace(" 0.", " 1700000000."))
+    table = tf.workers(tf.scan(tmp_path / "log")).collect()
+    columns = ["pid", "method", "parent_pid", "image", "exit_status", "start_ns", "jobs"]
+    python = "/venv/bin/python"
+    assert table.select(columns).rows() == [
+        (8, "exec", 7, python, 0, None, None),
+        (9, "exec", 7, python, 1, None, None),
+    ]
+
+
 CLONE = "7 {ts} clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000200>"
 BEGINS = "7 {ts} clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>"
 RETURNS = "7 {ts} <... clone resumed>) = {pid} <0.003500>"

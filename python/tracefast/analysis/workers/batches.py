@@ -46,8 +46,12 @@ def batches(events: Events) -> pl.LazyFrame:
     A wait ends when the maker has taken over the message: after the calls on shared memory
     (``/dev/shm``, ``memfd_create``, descriptors that it received) by which it maps what came with
     the message, and unmaps or closes what came with an earlier one. Each of them begins within 5 ms
-    after the one before, and the maker reads nothing else and does not wait in between. What the
-    maker itself does until it goes on with a message that it has had for some time is no wait.
+    after the one before, and the maker reads nothing else and does not wait in between.
+
+    A loader that gives batches in their order keeps those that come early. It gives back the memory
+    of one batch when it goes on to the next, so the order in which it does shows which one it
+    waited for, and when it used one that had come early. Messages without such memory count as used
+    when they come.
 
     Parameters
     ----------
@@ -67,12 +71,14 @@ def batches(events: Events) -> pl.LazyFrame:
         `pool`, `round` : UInt32
             Numbers of the pool and of its round, as in `tracefast.workers`.
         `batch` : UInt32
-            Number of the message, from 0 in each round, in order of time.
+            Number of the message, from 0 in each round, in the order of `ts`.
         `ts` : Datetime
-            When the maker had taken it over.
+            When the maker had taken it over; of one that had come early, when it used it.
         `wait_ns` : Int64
             How long the maker waited for it: from the poll or read in which it asked, until it had
-            taken it over.
+            taken it over. What it waited for others that came meanwhile, and that it used later, is
+            part of it; for one that had come early it is what giving back the one before took. Null
+            if the log does not show when such a one was used.
         `take_over_ns` : Int64
             The part of `wait_ns` after the message itself had come: receiving and mapping the
             memory that came with it, and giving back that of an earlier one.
