@@ -90,7 +90,9 @@ def test_the_screen_says_what_grows_once_and_what_with_each_epoch():
     pools = pools_of(workers.lazy()).collect()
     text = render(pools, workers, workers, width=None, top=1)
     # Sixteen megabytes and a stack, then six for each epoch.
-    said = "grows by 34.2 MiB, 0 B of it before its first job; 16.1 MiB of it once, and 6.0 MiB with"
+    said = (
+        "grows by 34.2 MiB, 0 B of it before its first job; 16.1 MiB of it once, and 6.0 MiB with"
+    )
     assert said in " ".join(text.split())
 
 

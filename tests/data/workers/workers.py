@@ -154,8 +154,8 @@ def grown(context) -> list[int]:
     """Map over a pool of two workers, then give it two more."""
     with context.Pool(2, ready) as workers:
         done = workers.map(job, range(4), 1)
-        workers._processes = 4
-        workers._repopulate_pool()
+        workers._processes = 4  # noqa: SLF001 - there is no public way
+        workers._repopulate_pool()  # noqa: SLF001
         done += workers.map(job, range(12), 1)
         workers.close()
         workers.join()

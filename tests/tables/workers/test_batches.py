@@ -136,7 +136,7 @@ def test_each_step_of_a_trainer_that_takes_batches_in_their_order_is_a_row():
     assert late.select("batch", "cause").rows() == [(7, "waiting")]
 
 
-# A trainer takes two messages with memory while it waits for the first job's, and uses them in turn.
+# A trainer takes two messages with memory, one directly after the other.
 EARLY = r"""
 7 0.000100 pipe2([3<pipe:[1]>, 4<pipe:[1]>], 0) = 0 <0.000010>
 7 0.000200 pipe2([5<pipe:[2]>, 6<pipe:[2]>], 0) = 0 <0.000010>

@@ -200,6 +200,7 @@ impl Taker {
         }
         self.taking_over.to_map = false;
         self.memory.add(self.messages, Some(address), description);
+        self.uses.maps(self.messages);
         true
     }
 

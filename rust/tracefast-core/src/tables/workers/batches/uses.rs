@@ -18,6 +18,8 @@ struct Held {
     row: u32,
     /// The task asked for it as soon as it had the one before.
     at_once: bool,
+    /// Memory came with it, so that it will be given back.
+    has_memory: bool,
     /// It came while the task waited for one that it used before.
     early: bool,
 }
@@ -36,6 +38,8 @@ pub(crate) struct Turn {
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     held: VecDeque<Held>,
+    /// The last message whose memory the task mapped.
+    mapped: Option<u32>,
     /// The last message that was given back.
     last: Option<u32>,
     /// When it was, if no message had come since the one before was: one that had come early took
@@ -49,9 +53,18 @@ impl Uses {
     /// The task took a message.
     pub(crate) fn took(&mut self, message: u32, row: u32, at_once: bool) {
         self.came = true;
-        self.held.push_back(Held { message, row, at_once, early: false });
+        let has_memory = self.mapped == Some(message);
+        self.held.push_back(Held { message, row, at_once, has_memory, early: false });
         if self.held.len() > MOST_HELD {
             self.held.pop_front();
+        }
+    }
+
+    /// The task mapped memory of its last message.
+    pub(crate) fn maps(&mut self, message: u32) {
+        self.mapped = Some(message);
+        if let Some(held) = self.held.back_mut().filter(|held| held.message == message) {
+            held.has_memory = true;
         }
     }
 
@@ -86,8 +99,14 @@ impl Uses {
     fn turn(&mut self, at: usize, bound: Option<(i64, i64)>) -> Turn {
         let held = self.held[at];
         let mut first = at;
-        while !held.early && first > 0 && self.held[first].at_once && !self.held[first - 1].early {
-            first -= 1;
+        if !held.early {
+            while first > 0
+                && self.held[first].at_once
+                && self.held[first - 1].has_memory
+                && !self.held[first - 1].early
+            {
+                first -= 1;
+            }
         }
         let early = self.held.range_mut(first..at).map(|held| {
             held.early = true;
@@ -103,65 +122,80 @@ impl Uses {
 mod tests {
     use super::*;
 
-    fn turn(row: u32, early: &[u32], bound: Option<(i64, i64)>) -> Option<Turn> {
-        Some(Turn { row, early: early.to_vec(), bound })
+    fn turn(row: u32, early: &[u32], bound: Option<(i64, i64)>) -> Turn {
+        Turn { row, early: early.to_vec(), bound }
+    }
+
+    /// Takes a message with memory.
+    fn takes(uses: &mut Uses, message: u32, row: u32, at_once: bool) {
+        uses.took(message, row, at_once);
+        uses.maps(message);
     }
 
     #[test]
     fn what_came_while_the_task_waited_for_another_one_is_early() {
         let mut uses = Uses::default();
-        uses.took(1, 10, false);
+        takes(&mut uses, 1, 10, false);
         for (message, row) in [(2, 11), (3, 12), (4, 13)] {
-            uses.took(message, row, message > 2);
+            takes(&mut uses, message, row, message > 2);
         }
         // The second step ended with the fourth message; the others are for later.
-        assert_eq!(uses.gave_back(1, (100, 110)), turn(10, &[], None));
+        assert_eq!(uses.gave_back(1, (100, 110)), Some(turn(10, &[], None)));
         assert_eq!(uses.gave_back(1, (111, 112)), None);
-        assert_eq!(uses.gave_back(4, (200, 210)), turn(13, &[11, 12], None));
+        assert_eq!(uses.gave_back(4, (200, 210)), Some(turn(13, &[11, 12], None)));
         assert_eq!(uses.gave_back(4, (220, 230)), None);
-        assert_eq!(uses.gave_back(2, (300, 310)), turn(11, &[], Some((200, 230))));
-        uses.took(5, 14, false);
-        assert_eq!(uses.gave_back(3, (400, 410)), turn(12, &[], Some((300, 310))));
+        assert_eq!(uses.gave_back(2, (300, 310)), Some(turn(11, &[], Some((200, 230)))));
+        takes(&mut uses, 5, 14, false);
+        assert_eq!(uses.gave_back(3, (400, 410)), Some(turn(12, &[], Some((300, 310)))));
         assert_eq!(uses.gave_back(3, (420, 430)), None);
-        assert_eq!(uses.gave_back(5, (500, 510)), turn(14, &[], None));
+        assert_eq!(uses.gave_back(5, (500, 510)), Some(turn(14, &[], None)));
         assert_eq!(uses.ended(), None);
     }
 
     #[test]
     fn the_first_one_is_the_last_to_come() {
         let mut uses = Uses::default();
-        uses.took(1, 10, false);
-        uses.took(2, 11, true);
-        assert_eq!(uses.gave_back(2, (100, 110)), turn(11, &[10], None));
-        uses.took(3, 12, false);
-        assert_eq!(uses.gave_back(1, (200, 210)), turn(10, &[], Some((100, 110))));
+        takes(&mut uses, 1, 10, false);
+        takes(&mut uses, 2, 11, true);
+        assert_eq!(uses.gave_back(2, (100, 110)), Some(turn(11, &[10], None)));
+        takes(&mut uses, 3, 12, false);
+        assert_eq!(uses.gave_back(1, (200, 210)), Some(turn(10, &[], Some((100, 110)))));
     }
 
     #[test]
     fn messages_that_are_used_as_they_come_and_dropped_in_another_order() {
         let mut uses = Uses::default();
         for message in 1..=3 {
-            uses.took(message, message, false);
+            takes(&mut uses, message, message, false);
         }
-        assert_eq!(uses.gave_back(3, (100, 110)), turn(3, &[], None));
-        assert_eq!(uses.gave_back(1, (200, 210)), turn(1, &[], None));
+        assert_eq!(uses.gave_back(3, (100, 110)), Some(turn(3, &[], None)));
+        assert_eq!(uses.gave_back(1, (200, 210)), Some(turn(1, &[], None)));
     }
 
     #[test]
     fn the_last_one_may_never_be_given_back() {
         let mut uses = Uses::default();
-        uses.took(1, 10, false);
-        uses.took(2, 11, true);
-        assert_eq!(uses.gave_back(2, (100, 110)), turn(11, &[10], None));
-        assert_eq!(uses.ended(), turn(10, &[], Some((100, 110))));
+        takes(&mut uses, 1, 10, false);
+        takes(&mut uses, 2, 11, true);
+        assert_eq!(uses.gave_back(2, (100, 110)), Some(turn(11, &[10], None)));
+        assert_eq!(uses.ended(), Some(turn(10, &[], Some((100, 110)))));
         assert_eq!(uses.ended(), None);
+    }
+
+    #[test]
+    fn what_has_no_memory_is_never_given_back() {
+        let mut uses = Uses::default();
+        uses.took(1, 10, false);
+        uses.maps(2);
+        uses.took(2, 11, true);
+        assert_eq!(uses.gave_back(2, (100, 110)), Some(turn(11, &[], None)));
     }
 
     #[test]
     fn memory_is_bounded() {
         let mut uses = Uses::default();
         for message in 0..10_000 {
-            uses.took(message, message, true);
+            takes(&mut uses, message, message, true);
         }
         assert_eq!(uses.held.len(), MOST_HELD);
         assert_eq!(uses.gave_back(0, (1, 2)), None);
