@@ -35,7 +35,10 @@ _SAVINGS: Final = {
     "forkserver-preload": "the method forkserver, with set_forkserver_preload for what all import,",
     "preload": "set_forkserver_preload for what all import",
 }
+# What a wait before the worker had its first job was for.
+_STARTING: Final = "starting"
 _CAUSES: Final = {
+    _STARTING: "while workers started",
     "computing": "while the worker computed",
     "reading": "while the worker read files",
     "waiting": "while the worker itself waited",
@@ -120,7 +123,7 @@ def _pool(
         *_labelled("time", _time(pool, workers), prose),
         *_labelled("reading", _reading(pool, workers), prose),
         *_labelled("memory", _memory(workers), prose),
-        *_labelled("batches", _waiting(batches), prose),
+        *_labelled("batches", _waiting(batches, workers), prose),
     ]
     late = _late(batches, width, top)
     parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, top)]
@@ -247,7 +250,7 @@ def _again(known: pl.DataFrame) -> str:
     return ""
 
 
-def _waiting(batches: pl.DataFrame) -> str | None:
+def _waiting(batches: pl.DataFrame, workers: pl.DataFrame) -> str | None:
     """Say how long the maker waited for the results of its workers, and for what."""
     asked = pl.col("ts") - pl.duration(nanoseconds="wait_ns")
     times = batches.group_by("round").agg((pl.max("ts") - asked.min()).alias("time"))
@@ -258,11 +261,25 @@ def _waiting(batches: pl.DataFrame) -> str | None:
     share = min(waited / whole, 1.0)
     text = f"their maker waited {duration(waited)} of {duration(whole)} ({percent(share)})"
     text += f" for {plural(batches.height, 'message')}"
-    causes = batches.drop_nulls("cause").group_by("cause").agg(pl.sum("wait_ns"))
+    causes = _causes(batches.with_columns(asked.alias("asked")), workers)
     if share < _STARVED or causes.is_empty():
         return f"{text}{'' if share >= _STARVED else ', so it does not starve'}"
-    cause, ns = causes.sort("wait_ns", "cause", descending=[True, False]).row(0)
-    return f"{text}: it starves, most of it ({percent(ns / waited)}) {_CAUSES[cause]}"
+    cause, ns = causes.row(0)
+    part = "most of it" if 2 * ns > waited else "the largest part"
+    return f"{text}: it starves, {part} ({percent(ns / waited)}) {_CAUSES[cause]}"
+
+
+def _causes(batches: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
+    """Give what the maker waited for, and how long, the longest first."""
+    ready = workers.select("round", "ts_ready", worker_pid="pid").unique(["round", "worker_pid"])
+    started = (pl.col("ts_ready") - pl.col("asked")).dt.total_nanoseconds().fill_null(0)
+    parts = batches.join(ready, on=["round", "worker_pid"], how="left").with_columns(
+        started.clip(0, pl.col("wait_ns")).alias("started_ns")
+    )
+    worked = parts.select("cause", ns=pl.col("wait_ns") - pl.col("started_ns"))
+    starting = parts.select(pl.lit(_STARTING).alias("cause"), ns="started_ns")
+    every = pl.concat([worked, starting]).drop_nulls().group_by("cause").agg(pl.sum("ns"))
+    return every.filter(pl.col("ns") > 0).sort("ns", "cause", descending=[True, False])
 
 
 def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:

@@ -245,6 +245,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         // For the table of pools.
         table.int64("module_ns", |row| row.worker.ready.map(|ready| ready.module_ns));
         table.int64("anon_ready_bytes", |row| row.worker.ready?.anon.get());
+        table.timestamp("ts_ready", |row| row.worker.ready?.ts.get());
         table.int64("made_ns", |row| row.task?.birth?.dur.get());
         table.int64("read_again_bytes", |row| Some(row.read_again));
         let mut paths = ListBuilder::new(StringBuilder::new());
