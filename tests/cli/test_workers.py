@@ -103,7 +103,7 @@ def test_a_wait_for_workers_that_start_is_called_so(tmp_path):
     )
     workers = workers_in_detail(tf.scan(tmp_path / "log"), question="tests").collect()
     text = render(pools_of(workers.lazy()).collect(), workers, workers, width=None, top=1)
-    said = "(100 %) for 1 message: it starves, most of it (98 %) while workers started"
+    said = "(100 %) for 1 message: it starves, most of it (97 %) while workers started"
     assert said in " ".join(text.split())
 
 
