@@ -74,6 +74,10 @@ def test_each_job_has_a_result(name):
     if name not in ("train_fork", "mapped_fork", "kept_fork"):
         assert table["worker_busy_ns"].min() > 10_000_000
         assert table["worker_wait_ns"].min() > 5_000_000
+    # A pool or an executor receives by a thread of its own.
+    maker = tf.workers(events).collect()["parent_pid"][0]
+    itself = name.startswith(("processes", "killed", "train", "mapped", "kept"))
+    assert set(table["maker_tid"] == maker) == {itself}
     workers = tf.workers(events).select("pool", "round", worker_pid="pid").collect()
     keys = ["pool", "round", "worker_pid"]
     assert table.select(keys).unique().join(workers, on=keys, how="anti").is_empty()

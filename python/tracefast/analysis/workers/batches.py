@@ -13,6 +13,7 @@ LISTS: Final[dict[str, pl.DataType]] = {
     "batch_ts": pl.Datetime("ns"),
     "batch_wait_ns": pl.Int64(),
     "batch_take_over_ns": pl.Int64(),
+    "batch_maker_tid": pl.Int32(),
     "batch_bytes": pl.Int64(),
     "batch_busy_ns": pl.Int64(),
     "batch_read_ns": pl.Int64(),
@@ -26,14 +27,14 @@ LISTS: Final[dict[str, pl.DataType]] = {
 }
 _NAMES: Final = {
     **{f"batch_{name}": name for name in ("ts", "wait_ns", "take_over_ns", "bytes")},
-    **{f"batch_{name}": name for name in ("cause", "line")},
+    **{f"batch_{name}": name for name in ("maker_tid", "cause", "line")},
     **{f"batch_{name}": f"worker_{name}" for name in ("busy_ns", "read_ns", "read_bytes", "files")},
     **{f"batch_{name}": name for name in ("slowest_path", "slowest_ns", "worker_wait_ns")},
 }
 _ORDER: Final = (
     *("source", "pool", "round", "batch", "ts", "wait_ns", "take_over_ns", "bytes", "worker_pid"),
     *("worker_busy_ns", "worker_read_ns", "worker_read_bytes", "worker_files", "slowest_path"),
-    *("slowest_ns", "worker_wait_ns", "cause", "line"),
+    *("slowest_ns", "worker_wait_ns", "cause", "maker_tid", "line"),
 )
 
 
@@ -104,6 +105,9 @@ def batches(events: Events) -> pl.LazyFrame:
         `cause` : String
             What the worker spent most of its time on: ``reading`` files, ``waiting`` for others,
             ``computing`` (all else); ``queue`` if the message was there before the maker asked.
+        `maker_tid` : Int32
+            The thread of the maker that received it. One that does nothing else always waits, as
+            that of a ``Pool``, or of a DataLoader with ``pin_memory=True``.
         `line` : UInt64
             The line on which the maker began to take it.
 

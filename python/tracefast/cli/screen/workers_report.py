@@ -259,14 +259,20 @@ def _waiting(batches: pl.DataFrame, workers: pl.DataFrame) -> str | None:
     if not whole:
         return None
     share = min(waited / whole, 1.0)
-    text = f"their maker waited {duration(waited)} of {duration(whole)} ({percent(share)})"
-    text += f" for {plural(batches.height, 'message')}"
+    # A thread that does nothing else always waits.
+    of_thread = pl.col("maker_tid") != pl.lit(workers["parent_pid"][0], pl.Int32)
+    by_thread = 2 * batches.select(of_thread.sum()).item() > batches.height
+    text = f"{'a thread of ' if by_thread else ''}their maker waited {duration(waited)}"
+    text += f" of {duration(whole)} ({percent(share)}) for {plural(batches.height, 'message')}"
     causes = _causes(batches.with_columns(asked.alias("asked")), workers)
     if share < _STARVED or causes.is_empty():
-        return f"{text}{'' if share >= _STARVED else ', so it does not starve'}"
+        return f"{text}{'' if share >= _STARVED or by_thread else ', so it does not starve'}"
     cause, ns = causes.row(0)
     part = "most of it" if 2 * ns > waited else "the largest part"
-    return f"{text}: it starves, {part} ({percent(ns / waited)}) {_CAUSES[cause]}"
+    part += f" ({percent(ns / waited)}) {_CAUSES[cause]}"
+    if by_thread:
+        return f"{text}, {part}; tracefast waits shows whether the others wait for that thread"
+    return f"{text}: it starves, {part}"
 
 
 def _causes(batches: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:

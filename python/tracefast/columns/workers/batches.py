@@ -53,5 +53,11 @@ COLUMNS: Final = (
         "What the worker spent most of its time on: ``reading`` files, ``waiting`` for others,"
         " ``computing`` (all else); ``queue`` if the message was there before the maker asked.",
     ),
+    columns(
+        "maker_tid",
+        "Int32",
+        "The thread of the maker that received it. One that does nothing else always waits, as that"
+        " of a ``Pool``, or of a DataLoader with ``pin_memory=True``.",
+    ),
     columns("line", "UInt64", "The line on which the maker began to take it."),
 )

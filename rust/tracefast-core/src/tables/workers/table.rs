@@ -36,10 +36,11 @@ type BatchNumber = (&'static str, fn(&Batch) -> Option<i64>);
 type BatchText = (&'static str, fn(&Batch) -> Option<&str>);
 
 /// What is known of each message that a maker had from a worker.
-const BATCH_NUMBERS: [BatchNumber; 11] = [
+const BATCH_NUMBERS: [BatchNumber; 12] = [
     ("batch_ts", |batch| Some(batch.end)),
     ("batch_wait_ns", Batch::wait_ns),
     ("batch_take_over_ns", Batch::take_over_ns),
+    ("batch_maker_tid", |batch| batch.taker_tid.map(i64::from)),
     ("batch_bytes", |batch| Some(batch.bytes)),
     ("batch_busy_ns", |batch| batch.busy_ns),
     ("batch_read_ns", |batch| Some(batch.work.as_deref()?.read_ns)),

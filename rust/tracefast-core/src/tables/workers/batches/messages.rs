@@ -37,6 +37,7 @@ pub(crate) struct Messages {
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) taker: u32,
+    pub(crate) taker_tid: Option<i32>,
     pub(crate) giver: u32,
     pub(crate) line: u64,
     /// Since when the receiver waited for the message, or for one that came before it.
@@ -75,6 +76,10 @@ impl Call<'_> {
 
     fn pid(&self, task: u32) -> Option<i32> {
         self.tracker.tasks.get(task as usize)?.pid.get()
+    }
+
+    fn tid(&self, task: u32) -> Option<i32> {
+        self.tracker.tasks.get(task as usize)?.tid.get()
     }
 
     /// Whether a process made another one, or a process that made it.
@@ -335,6 +340,7 @@ impl Messages {
             }
             self.rows.push(Batch {
                 taker: message.task,
+                taker_tid: at.tid(message.task),
                 giver: given.task,
                 line: message.line,
                 asked: message.since,
@@ -413,9 +419,9 @@ impl Messages {
         }
     }
 
-    /// How a task got a message that it has used is known: what it waited for those that came
-    /// meanwhile it waited for this one. One that had come before took the place of the one that
-    /// the task then gave back.
+    /// How a task got a message that it has used is known. What it waited for those that came
+    /// meanwhile is part of the wait for this one; one that had come early took the place of the one
+    /// that the task then gave back.
     fn used(&mut self, turn: &Turn) {
         let (mut asked, mut waited) = (None, 0_i64);
         for &early in &turn.early {
