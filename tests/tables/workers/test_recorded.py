@@ -164,6 +164,14 @@ def test_what_comes_with_each_epoch_by_marks_in_the_log_of_ftrace(tmp_path):
     assert set(table["anon_once_bytes"]) == {4 * megabyte}
 
 
+def test_loaders_in_a_log_without_the_calls_that_take_jobs():
+    # A thread of each listens, to pass descriptors of the tensors that it sends.
+    log = tf.scan(DATA / "starting" / "loader.strace.zst")
+    table = tf.workers(log).select("pid", "round", "method", "jobs").collect()
+    rounds = {7405: 0, 7407: 0, 7467: 1, 7469: 1}
+    assert table.rows() == [(pid, number, "fork", None) for pid, number in rounds.items()]
+
+
 def test_what_all_read_in_a_log_of_ftrace_that_has_paths(tmp_path):
     pids = (101, 102, 103)
     calls = [f"task_newtask: pid={pid} comm=python3 clone_flags=1200000" for pid in pids]
