@@ -4,9 +4,14 @@ import csv
 import io
 import json
 
+import polars as pl
 import pytest
 
+import tracefast as tf
 from support.paths import DATA
+from tracefast.analysis.workers.pools import pools_of
+from tracefast.analysis.workers.table import workers_in_detail
+from tracefast.cli.screen.workers_report import render
 
 LOGS = DATA / "workers"
 SPAWN = LOGS / "pool_spawn.strace.zst"
@@ -34,7 +39,11 @@ def test_the_screen_tells_of_start_time_reading_memory_and_batches(workers):
     assert "each (median) up to the first job" in text
     assert "The method forkserver, with set_forkserver_preload" in text
     assert "each grows to 9.1 MiB (median, mapped), 9.1 MiB of it before its first job" in text
-    assert "it starves, most of it (100 %) while the worker itself waited" in text
+    assert "then nothing with each job" in text
+    # Who receives is the thread of the pool, which does nothing else.
+    assert "a thread of their maker waited 402 ms" in text
+    assert "messages, most of it (52 %) while the worker itself waited; tracefast waits" in text
+    assert "starves" not in text
     assert "None" not in text
 
 
@@ -65,7 +74,9 @@ def test_data_formats_give_all_columns(workers, table, rows):
     records = list(csv.DictReader(io.StringIO(workers(*words, "--format", "csv"))))
     assert len(objects) == len(records) == (rows or len(records)) > 0
     assert list(objects[0]) == list(records[0])
-    assert not {"module_ns", "shared_paths", "batch_ts", "anon_ready_bytes"} & set(objects[0])
+    assert not {"module_ns", "shared_paths", "batch_ts", "anon_ready_bytes", "ts_ready"} & set(
+        objects[0]
+    )
 
 
 def test_rows_can_be_chosen(workers):
@@ -77,6 +88,62 @@ def test_rows_can_be_chosen(workers):
         workers(FORK, "--batches", "--sort", "wait_ns", "--top", "1", "--format", "json")
     )
     assert [row["batch"] for row in longest] == [6]
+
+
+def test_a_wait_for_workers_that_start_is_called_so(tmp_path):
+    # A worker that imports for 400 ms before it asks for its first job, and then works for 10 ms.
+    (tmp_path / "log").write_text(
+        "7 1700000000.000100 pipe2([3, 4], 0) = 0 <0.000010>\n"
+        "7 1700000000.000200 pipe2([5, 6], 0) = 0 <0.000010>\n"
+        "7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>\n"
+        '7 1700000000.002000 write(4, "\\0\\0\\0\\1a", 5) = 5 <0.000020>\n'
+        '8 1700000000.401000 read(3, "\\0\\0\\0\\1", 4) = 4 <0.000010>\n'
+        '8 1700000000.401100 read(3, "a", 1) = 1 <0.000010>\n'
+        '8 1700000000.411000 write(6, "\\0\\0\\0\\1A", 5) = 5 <0.000020>\n'
+        '7 1700000000.003000 read(5, "\\0\\0\\0\\1", 4) = 4 <0.408100>\n'
+        '7 1700000000.411200 read(5, "A", 1) = 1 <0.000010>\n'
+        "8 1700000000.420000 +++ exited with 0 +++\n"
+    )
+    workers = workers_in_detail(tf.scan(tmp_path / "log"), question="tests").collect()
+    text = render(pools_of(workers.lazy()).collect(), workers, workers, width=None, top=1)
+    said = "(100 %) for 1 message: it starves, most of it (97 %) while workers started"
+    assert said in " ".join(text.split())
+
+
+def test_the_screen_says_what_grows_once_and_what_with_each_epoch():
+    workers = workers_in_detail(tf.scan(LOGS / "kept_fork.strace.zst"), question="tests").collect()
+    pools = pools_of(workers.lazy()).collect()
+    text = render(pools, workers, workers, width=None, top=1)
+    # Sixteen megabytes and a stack, then six for each epoch.
+    said = (
+        "grows by 34.2 MiB, 0 B of it before its first job; 16.1 MiB of it once, and 6.0 MiB with"
+    )
+    assert said in " ".join(text.split())
+
+
+def test_rounds_of_several_sizes_are_not_called_equal():
+    ended = tf.workers(tf.scan(SPAWN)).collect()["pid"].to_list()[-2:]
+    gone = pl.any_horizontal(pl.col("pid", "child").is_in(ended).fill_null(value=False))
+    rest = tf.scan(SPAWN).filter(~gone)
+    workers = workers_in_detail(rest, question="tests").collect()
+    pools = pools_of(workers.lazy()).collect()
+    assert workers["round"].to_list() == [0, 0, 0, 1]
+    text = render(pools, workers, workers, width=None, top=1)
+    assert text.startswith("4 workers in 2 rounds, spawned by process 19156: ")
+
+
+def test_an_empty_table_says_why_and_what_to_try(run):
+    unshared = ("--where", "readers > 99")
+    for log, words, said in [
+        ("shell", (), "no pool of workers: record with strace -f"),
+        ("shell", ("--batches",), "no pool of workers: record with strace -f"),
+        ("make", ("--batches",), "no message from a worker to its maker"),
+        ("make", ("--pools",), ""),
+        ("make", ("--shared-reads", *unshared), ""),
+    ]:
+        ran = run("workers", LOGS / f"{log}.strace.zst", *words)
+        assert (ran.returncode, ran.stderr[:6]) == (0, "note: " if said else ""), ran.stderr
+        assert said in ran.stderr
 
 
 def test_of_several_logs_each_pool_names_its_log(workers):

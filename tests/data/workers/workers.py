@@ -150,6 +150,18 @@ def replaced(context) -> list[int]:
     return done + [one.pid for one in PROCESSES if one.exitcode == -signal.SIGKILL]
 
 
+def grown(context) -> list[int]:
+    """Map over a pool of two workers, then give it two more."""
+    with context.Pool(2, ready) as workers:
+        done = workers.map(job, range(4), 1)
+        workers._processes = 4  # noqa: SLF001 - there is no public way
+        workers._repopulate_pool()  # noqa: SLF001
+        done += workers.map(job, range(12), 1)
+        workers.close()
+        workers.join()
+    return done
+
+
 def processes(context, killed: bool = False) -> list[int]:
     """Feed three processes, each through a queue of its own, and kill one of them in the end."""
     results = context.Queue()
@@ -308,6 +320,8 @@ def main(program: str, method: str) -> None:  # noqa: C901, PLR0912, PLR0915 - o
             done = pool(context)
         case "resized":
             done = pool(context, maxtasksperchild=1)
+        case "grown":
+            done = grown(context)
         case "replaced":
             done = replaced(context)
         case "processes":

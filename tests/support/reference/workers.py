@@ -173,7 +173,7 @@ def jobs_of(one: Process, calls: list[Row], maker: int, method: str) -> dict[int
 
 
 def is_worker(one: Process, jobs: dict, method: str, all_jobs: dict) -> bool:
-    listens = any(row["name"] == "listen" for row in one.own)
+    listens = any(row["name"] == "listen" and row["tid"] == row["pid"] for row in one.own)
     if method == "fork" and any(all_jobs.values()):
         return bool(jobs)
     return bool(jobs) or not listens

@@ -74,6 +74,10 @@ def test_each_job_has_a_result(name):
     if name not in ("train_fork", "mapped_fork", "kept_fork"):
         assert table["worker_busy_ns"].min() > 10_000_000
         assert table["worker_wait_ns"].min() > 5_000_000
+    # A pool or an executor receives by a thread of its own.
+    maker = tf.workers(events).collect()["parent_pid"][0]
+    itself = name.startswith(("processes", "killed", "train", "mapped", "kept"))
+    assert set(table["maker_tid"] == maker) == {itself}
     workers = tf.workers(events).select("pool", "round", worker_pid="pid").collect()
     keys = ["pool", "round", "worker_pid"]
     assert table.select(keys).unique().join(workers, on=keys, how="anti").is_empty()
@@ -116,23 +120,68 @@ def test_waits_are_those_that_the_maker_wrote_down(tmp_path):
     assert table.sort("wait_ns")["cause"][-1] == "waiting"
 
 
-def test_memory_is_taken_over_within_the_wait():
+def test_each_step_of_a_trainer_that_takes_batches_in_their_order_is_a_row():
     table = tf.batches(tf.scan(DATA / "workers" / "mapped_fork.strace.zst")).collect()
-    assert table.height == 24
+    steps = known("mapped_fork")["steps"]
+    assert table["batch"].to_list() == list(range(len(steps)))
+    # In one step it may receive several images, or none: what came early is used later, and took
+    # the trainer no longer than giving back the one before. The first step starts the workers.
+    assert not table["line"].is_sorted()
+    own = [round((end - start) * 1e9) for start, end in steps]
+    assert are_near(table["wait_ns"][1:], own[1:])
     ends = table["ts"].dt.timestamp("ns") / 1e9
-    spans = list(zip(ends - table["wait_ns"] / 1e9, ends, strict=True))
-    # The trainer takes images in their order: in one step it may receive several, or none. It waits
-    # only while it says so, whatever it does in between. The first step starts the workers.
-    outside = sum(end - start for start, end in spans)
-    for first, (start, end) in enumerate(known("mapped_fork")["steps"]):
-        waited = [min(b, end) - max(a, start) for a, b in spans if a < end and start < b]
-        outside -= sum(waited)
-        if waited and first:
-            own = (end - start) * 1e9
-            assert are_near([sum(waited) * 1e9], [own])
-    assert outside < 0.002
+    assert all(abs(at - end) < 0.001 for at, (_, end) in zip(ends, steps, strict=True))
     assert table.select((pl.col("take_over_ns") > 0).all()).item()
     assert table.select((pl.col("take_over_ns") <= pl.col("wait_ns")).all()).item()
+    # Each came from the worker that had the image, and one image took long.
+    workers = table["worker_pid"].to_list()
+    assert workers == workers[:3] * 8
+    late = table.filter(pl.col("cause") != "queue")[1:]
+    assert late.select("batch", "cause").rows() == [(7, "waiting")]
+
+
+# A trainer takes two messages with memory, one directly after the other.
+EARLY = r"""
+7 0.000100 pipe2([3<pipe:[1]>, 4<pipe:[1]>], 0) = 0 <0.000010>
+7 0.000200 pipe2([5<pipe:[2]>, 6<pipe:[2]>], 0) = 0 <0.000010>
+7 0.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000200>
+7 0.006000 write(4<pipe:[1]>, "\0\0\0\1a\0\0\0\1b", 10) = 10 <0.000020>
+8 0.007000 read(3<pipe:[1]>, "\0\0\0\1", 4) = 4 <0.000010>
+8 0.007100 read(3<pipe:[1]>, "a", 1) = 1 <0.000010>
+8 0.010000 write(6<pipe:[2]>, "\0\0\0\1A", 5) = 5 <0.000020>
+8 0.010100 read(3<pipe:[1]>, "\0\0\0\1", 4) = 4 <0.000010>
+8 0.010200 read(3<pipe:[1]>, "b", 1) = 1 <0.000010>
+7 0.009000 read(5<pipe:[2]>, "\0\0\0\1", 4) = 4 <0.001100>
+7 0.010200 read(5<pipe:[2]>, "A", 1) = 1 <0.000010>
+7 0.010300 mmap(NULL, 4096, PROT_READ, MAP_SHARED, 9</dev/shm/A>, 0) = 0x7000 <0.000100>
+8 0.029000 write(6<pipe:[2]>, "\0\0\0\1B", 5) = 5 <0.000020>
+7 0.010500 read(5<pipe:[2]>, "\0\0\0\1", 4) = 4 <0.018600>
+7 0.029200 read(5<pipe:[2]>, "B", 1) = 1 <0.000010>
+7 0.029300 mmap(NULL, 4096, PROT_READ, MAP_SHARED, 9</dev/shm/B>, 0) = 0x8000 <0.000100>
+7 0.030000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=5000000}, NULL) = 0 <0.005000>
+"""
+B_FIRST = "7 0.040000 munmap(0x8000, 4096) = 0 <0.000300>\n"
+A_LATER = "7 0.050000 munmap(0x7000, 4096) = 0 <0.000100>\n"
+ENDED = "7 0.060000 +++ exited with 0 +++\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "rows"),
+    [
+        # Who gives back the second one first waited for it, and used the other one after it.
+        (B_FIRST + A_LATER + ENDED, [("B", 20_300_000, 190_000), ("A", 300_000, 300_000)]),
+        (B_FIRST + ENDED, [("B", 20_300_000, 190_000), ("A", 300_000, 300_000)]),
+        # In the order in which they came, or with nothing given back: one after the other.
+        (A_LATER + ENDED, [("A", 1_400_000, 190_000), ("B", 18_900_000, 190_000)]),
+        (ENDED, [("A", 1_400_000, 190_000), ("B", 18_900_000, 190_000)]),
+    ],
+)
+def test_what_came_early_is_used_when_the_one_before_is_given_back(tmp_path, more, rows):
+    (tmp_path / "log").write_text((EARLY.lstrip() + more).replace(" 0.", " 1700000000."))
+    table = tf.batches(tf.scan(tmp_path / "log")).collect()
+    name = {10: "A", 14: "B"}
+    found = table.select("line", "wait_ns", "take_over_ns").rows()
+    assert [(name[line], *rest) for line, *rest in found] == rows
 
 
 def test_a_trainer_that_waits_for_a_large_file():

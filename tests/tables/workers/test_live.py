@@ -29,6 +29,8 @@ PROGRAMS = [
     ("killed", "fork", [3]),
     ("replaced", "fork", [4]),
     ("replaced", "spawn", [4]),
+    ("grown", "fork", [4]),
+    ("grown", "forkserver", [4]),
     ("resized", "fork", None),
     ("executor", "spawn", None),
 ]

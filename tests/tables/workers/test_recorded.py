@@ -164,6 +164,40 @@ def test_what_comes_with_each_epoch_by_marks_in_the_log_of_ftrace(tmp_path):
     assert set(table["anon_once_bytes"]) == {4 * megabyte}
 
 
+def test_loaders_in_a_log_without_the_calls_that_take_jobs():
+    # A thread of each listens, to pass descriptors of the tensors that it sends.
+    log = tf.scan(DATA / "starting" / "loader.strace.zst")
+    table = tf.workers(log).select("pid", "round", "method", "jobs").collect()
+    rounds = {7405: 0, 7407: 0, 7467: 1, 7469: 1}
+    assert table.rows() == [(pid, number, "fork", None) for pid, number in rounds.items()]
+
+
+def test_what_all_read_in_a_log_of_ftrace_that_has_paths(tmp_path):
+    pids = (101, 102, 103)
+    calls = [f"task_newtask: pid={pid} comm=python3 clone_flags=1200000" for pid in pids]
+    lines = [(100, call) for call in calls]
+    for pid in pids:
+        for path, size in (("/srv/index.json", 20_000), (f"/srv/{pid}.bin", 1000)):
+            opened = f'sys_openat(dfd: 0xffffff9c, filename: 0x7f00 "{path}", flags: 0, mode: 0)'
+            read = f"sys_read(fd: 3, buf: 0x7f00, count: 0x{size:x})"
+            lines += [(pid, call) for call in (opened, "sys_openat -> 0x3")]
+            lines += [(pid, call) for call in (read, f"sys_read -> 0x{size:x}")]
+            lines += [(pid, call) for call in ("sys_close(fd: 3)", "sys_close -> 0x0")]
+    text = "".join(
+        f"python3-{pid} ( {pid}) [000] ..... 100.{at:06}: {call}\n"
+        for at, (pid, call) in enumerate(lines)
+    )
+    (tmp_path / "log").write_text(f"# tracer: nop\n#\n{text}")
+    log = tf.scan(tmp_path / "log")
+    reads = tf.shared_reads(log).drop("source", "pool", "file").collect()
+    assert reads.rows() == [("/srv/index.json", 3, 3, 60_000, 40_000)]
+    folders = tf.shared_reads(log, by="folder").drop("source", "pool").collect()
+    assert folders.rows() == [("/srv", 1, 3, 3, 60_000, 40_000)]
+    assert tf.workers(log).collect()["read_shared_bytes"].to_list() == [20_000] * 3
+    # Which pipe a descriptor is, the log does not show.
+    assert tf.batches(log).collect().is_empty()
+
+
 def test_few_jobs_do_not_show_what_each_adds():
     table = tf.workers(events("pool_fork")).collect()
     assert table["jobs"].max() < 9
@@ -263,6 +297,38 @@ def test_memory_from_mappings():
     assert table["cow_faults"].null_count() == 6
     # A new program starts with nothing.
     assert set(tf.workers(events("pool_spawn")).collect()["anon_start_bytes"]) == {0}
+
+
+# A launcher of two ranks, which meet at a port of it, and what one of them starts.
+RANKS = r"""
+7 0.000 execve("/venv/bin/torchrun", ["torchrun", "--nproc-per-node=2", "train.py"], []) = 0 <0.001>
+7 0.010 socket(AF_INET6, SOCK_STREAM, IPPROTO_IP) = 3 <0.001>
+7 0.020 listen(3, 2048) = 0 <0.001>
+7 0.100 vfork() = 8 <0.002>
+8 0.110 execve("/venv/bin/python", ["python", "-u", "train.py"], []) = 0 <0.001>
+7 0.120 vfork() = 9 <0.002>
+9 0.130 execve("/venv/bin/python", ["python", "-u", "train.py"], []) = 0 <0.001>
+8 0.200 socket(AF_INET6, SOCK_STREAM, IPPROTO_IP) = 4 <0.001>
+8 0.210 connect(4, {sa_family=AF_INET6, sin6_port=htons(29500)}, 28) = 0 <0.001>
+8 0.220 recvfrom(4, "x", 1, 0, NULL, NULL) = 1 <0.100>
+8 0.400 vfork() = 10 <0.002>
+10 0.410 execve("/sbin/ldconfig", ["ldconfig", "-p"], []) = 0 <0.001>
+10 0.420 +++ exited with 0 +++
+8 0.900 +++ exited with 0 +++
+9 0.910 +++ exited with 1 +++
+7 0.950 +++ exited with 1 +++
+"""
+
+
+def test_ranks_that_a_launcher_started(tmp_path):
+    (tmp_path / "log").write_text(RANKS.lstrip().replace(" 0.", " 1700000000."))
+    table = tf.workers(tf.scan(tmp_path / "log")).collect()
+    columns = ["pid", "method", "parent_pid", "image", "exit_status", "start_ns", "jobs"]
+    python = "/venv/bin/python"
+    assert table.select(columns).rows() == [
+        (8, "exec", 7, python, 0, None, None),
+        (9, "exec", 7, python, 1, None, None),
+    ]
 
 
 CLONE = "7 {ts} clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000200>"

@@ -13,6 +13,7 @@ LISTS: Final[dict[str, pl.DataType]] = {
     "batch_ts": pl.Datetime("ns"),
     "batch_wait_ns": pl.Int64(),
     "batch_take_over_ns": pl.Int64(),
+    "batch_maker_tid": pl.Int32(),
     "batch_bytes": pl.Int64(),
     "batch_busy_ns": pl.Int64(),
     "batch_read_ns": pl.Int64(),
@@ -26,14 +27,14 @@ LISTS: Final[dict[str, pl.DataType]] = {
 }
 _NAMES: Final = {
     **{f"batch_{name}": name for name in ("ts", "wait_ns", "take_over_ns", "bytes")},
-    **{f"batch_{name}": name for name in ("cause", "line")},
+    **{f"batch_{name}": name for name in ("maker_tid", "cause", "line")},
     **{f"batch_{name}": f"worker_{name}" for name in ("busy_ns", "read_ns", "read_bytes", "files")},
     **{f"batch_{name}": name for name in ("slowest_path", "slowest_ns", "worker_wait_ns")},
 }
 _ORDER: Final = (
     *("source", "pool", "round", "batch", "ts", "wait_ns", "take_over_ns", "bytes", "worker_pid"),
     *("worker_busy_ns", "worker_read_ns", "worker_read_bytes", "worker_files", "slowest_path"),
-    *("slowest_ns", "worker_wait_ns", "cause", "line"),
+    *("slowest_ns", "worker_wait_ns", "cause", "maker_tid", "line"),
 )
 
 
@@ -46,8 +47,12 @@ def batches(events: Events) -> pl.LazyFrame:
     A wait ends when the maker has taken over the message: after the calls on shared memory
     (``/dev/shm``, ``memfd_create``, descriptors that it received) by which it maps what came with
     the message, and unmaps or closes what came with an earlier one. Each of them begins within 5 ms
-    after the one before, and the maker reads nothing else and does not wait in between. What the
-    maker itself does until it goes on with a message that it has had for some time is no wait.
+    after the one before, and the maker reads nothing else and does not wait in between.
+
+    A loader that gives batches in their order keeps those that come early. It gives back the memory
+    of one batch when it goes on to the next, so the order in which it does shows which one it
+    waited for, and when it used one that had come early. Messages without such memory count as used
+    when they come.
 
     Parameters
     ----------
@@ -67,12 +72,14 @@ def batches(events: Events) -> pl.LazyFrame:
         `pool`, `round` : UInt32
             Numbers of the pool and of its round, as in `tracefast.workers`.
         `batch` : UInt32
-            Number of the message, from 0 in each round, in order of time.
+            Number of the message, from 0 in each round, in the order of `ts`.
         `ts` : Datetime
-            When the maker had taken it over.
+            When the maker had taken it over; of one that had come early, when it used it.
         `wait_ns` : Int64
             How long the maker waited for it: from the poll or read in which it asked, until it had
-            taken it over.
+            taken it over. What it waited for others that came meanwhile, and that it used later, is
+            part of it; for one that had come early it is what giving back the one before took. Null
+            if the log does not show when such a one was used.
         `take_over_ns` : Int64
             The part of `wait_ns` after the message itself had come: receiving and mapping the
             memory that came with it, and giving back that of an earlier one.
@@ -98,6 +105,9 @@ def batches(events: Events) -> pl.LazyFrame:
         `cause` : String
             What the worker spent most of its time on: ``reading`` files, ``waiting`` for others,
             ``computing`` (all else); ``queue`` if the message was there before the maker asked.
+        `maker_tid` : Int32
+            The thread of the maker that received it. One that does nothing else always waits, as
+            that of a ``Pool``, or of a DataLoader with ``pin_memory=True``.
         `line` : UInt64
             The line on which the maker began to take it.
 

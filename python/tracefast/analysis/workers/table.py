@@ -11,7 +11,7 @@ from tracefast._polars.given_events import Events
 # What the fold gives besides, for the tables of pools, batches and shared reads.
 _BATCHES: Final = "batch_"
 DETAILS: Final = (
-    *("module_ns", "anon_ready_bytes", "made_ns", "read_again_bytes"),
+    *("module_ns", "anon_ready_bytes", "ts_ready", "made_ns", "read_again_bytes"),
     *("shared_files", "shared_paths", "shared_readers", "shared_bytes", "shared_again_bytes"),
 )
 _DETAILED: Final = pl.Schema(_core.Workers().schema)

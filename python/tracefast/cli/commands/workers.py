@@ -54,6 +54,18 @@ _READS_BY_FOLDER: Final = (*_SHARED_READS[:-1], "files", "folder")
 _MEMORY: Final = ("ts", "pid", "anon_bytes", "file_bytes", "shm_bytes", "from", "image")
 _SPARE_MEMORY: Final = ("image", "from")
 
+# Why a table has no rows, and what to try.
+_NOTHING: Final = {
+    "workers": "no pool of workers: record with strace -f, from the start of the program",
+    "batches": "no message from a worker to its maker: these go through pipes and socket pairs that"
+    " the log saw made; record with strace -f -ttt -T, from the start of the program (ftrace does"
+    " not show which pipe a descriptor is)",
+    "shared-reads": "no file that several workers of a pool read; tracefast files --sort"
+    " read_shared_bytes shows those that any processes read",
+    "memory": "no change of memory: record mmap, munmap and brk by strace, or the event"
+    " kmem:rss_stat by ftrace",
+}
+
 By = Literal["folder"]
 # A table: its columns, how it is made of workers, and what of it a table in text shows.
 Table = tuple[
@@ -140,9 +152,16 @@ def _print_memory(request: Request, match: str | None) -> int:
     rows, complete = run_analysis(request, memory)
     if rows is None:
         return FAILED
+    if rows.is_empty():
+        _note_nothing(request, "memory")
     table = filter_rows(filter_matching(rows, match, "image"), request)
     print_table(table, request, main=_MEMORY, spare=_SPARE_MEMORY)
     return DONE if complete else FAILED
+
+
+def _note_nothing(request: Request, of: str) -> None:
+    """Say why a table has no rows, and what to try."""
+    request.note(f"note: {_NOTHING[of]}")
 
 
 def _print_workers(request: Request, match: str | None, of: str | None, by: By | None) -> int:
@@ -180,11 +199,15 @@ def _print_workers(request: Request, match: str | None, of: str | None, by: By |
     rows, complete = run_analysis(request, workers_in_detail)
     if rows is None:
         return FAILED
-    rows = filter_matching(rows, match, "image")
+    if rows.is_empty():
+        _note_nothing(request, "workers")
+    kept = filter_matching(rows, match, "image")
     if of is None and request.form is Format.TABLE and not (request.wide or request.sort):
-        found = pools.pools_of(rows.lazy()).collect()
-        print_workers_report(found, rows, filter_rows(rows, request), request)
+        found = pools.pools_of(kept.lazy()).collect()
+        print_workers_report(found, kept, filter_rows(kept, request), request)
     else:
-        table = filter_rows(table_of(rows.lazy()).collect(), request)
-        print_table(table, request, main=main, spare=spare)
+        table = table_of(kept.lazy()).collect()
+        if table.is_empty() and of is not None and not kept.is_empty():
+            _note_nothing(request, of)
+        print_table(filter_rows(table, request), request, main=main, spare=spare)
     return DONE if complete else FAILED

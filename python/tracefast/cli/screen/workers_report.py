@@ -35,7 +35,10 @@ _SAVINGS: Final = {
     "forkserver-preload": "the method forkserver, with set_forkserver_preload for what all import,",
     "preload": "set_forkserver_preload for what all import",
 }
+# What a wait before the worker had its first job was for.
+_STARTING: Final = "starting"
 _CAUSES: Final = {
+    _STARTING: "while workers started",
     "computing": "while the worker computed",
     "reading": "while the worker read files",
     "waiting": "while the worker itself waited",
@@ -115,12 +118,12 @@ def _pool(
     prose = width or _PROSE_WIDTH
     batches = batches_of(workers.lazy()).collect()
     lines = [
-        *textwrap.wrap(_head(pool, several=several), prose),
+        *textwrap.wrap(_head(pool, workers, several=several), prose),
         *_labelled("starting", _starting(pool, workers), prose),
         *_labelled("time", _time(pool, workers), prose),
         *_labelled("reading", _reading(pool, workers), prose),
         *_labelled("memory", _memory(workers), prose),
-        *_labelled("batches", _waiting(batches), prose),
+        *_labelled("batches", _waiting(batches, workers), prose),
     ]
     late = _late(batches, width, top)
     parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, top)]
@@ -136,14 +139,15 @@ def _labelled(label: str, text: str | None, width: int) -> list[str]:
     )
 
 
-def _head(pool: Row, *, several: bool) -> str:
+def _head(pool: Row, workers: pl.DataFrame, *, several: bool) -> str:
     """Say how many workers there are, and who started them how."""
-    count, rounds = pool["workers"], pool["rounds"]
-    many = plural(count, "worker")
+    rounds = pool["rounds"]
+    many = plural(pool["workers"], "worker")
     if rounds > 1:
-        equal, rest = divmod(count, rounds)
-        each = f"in each of {rounds} rounds"
-        many = f"{plural(equal, 'worker')} {each}" if not rest else f"{many} in {rounds} rounds"
+        sizes = workers.group_by("round").len()["len"].unique()
+        equal = len(sizes) == 1
+        each = f"{plural(sizes[0], 'worker')} in each of {rounds} rounds"
+        many = each if equal else f"{many} in {rounds} rounds"
     maker = "somebody" if pool["parent_pid"] is None else f"process {pool['parent_pid']}"
     image = "" if pool["image"] is None else f": {printable(pool['image'])}"
     log = f"{printable(pool['source'])}: " if several and pool["source"] is not None else ""
@@ -232,16 +236,21 @@ def _memory(workers: pl.DataFrame) -> str | None:
 
 
 def _again(known: pl.DataFrame) -> str:
-    """Say what workers grow by again and again."""
+    """Say what workers grow by once, and what again and again."""
     for what in ("phase", "job"):
-        again = known[f"anon_per_{what}_bytes"].drop_nulls()
-        if not again.is_empty():
-            size = units.size(_whole(again.median()))
-            return f", then {'nothing' if size == units.size(0) else size} with each {what}"
+        grown = known.drop_nulls(["anon_once_bytes", f"anon_per_{what}_bytes"])
+        if not grown.is_empty():
+            once, again = (
+                units.size(_whole(grown[f"anon_{name}_bytes"].median()))
+                for name in ("once", f"per_{what}")
+            )
+            if again == units.size(0):
+                return f", then nothing with each {what}"
+            return f"; {once} of it once, and {again} with each {what}"
     return ""
 
 
-def _waiting(batches: pl.DataFrame) -> str | None:
+def _waiting(batches: pl.DataFrame, workers: pl.DataFrame) -> str | None:
     """Say how long the maker waited for the results of its workers, and for what."""
     asked = pl.col("ts") - pl.duration(nanoseconds="wait_ns")
     times = batches.group_by("round").agg((pl.max("ts") - asked.min()).alias("time"))
@@ -250,13 +259,33 @@ def _waiting(batches: pl.DataFrame) -> str | None:
     if not whole:
         return None
     share = min(waited / whole, 1.0)
-    text = f"their maker waited {duration(waited)} of {duration(whole)} ({percent(share)})"
-    text += f" for {plural(batches.height, 'message')}"
-    causes = batches.drop_nulls("cause").group_by("cause").agg(pl.sum("wait_ns"))
+    # A thread that does nothing else always waits.
+    of_thread = pl.col("maker_tid") != pl.lit(workers["parent_pid"][0], pl.Int32)
+    by_thread = 2 * batches.select(of_thread.sum()).item() > batches.height
+    text = f"{'a thread of ' if by_thread else ''}their maker waited {duration(waited)}"
+    text += f" of {duration(whole)} ({percent(share)}) for {plural(batches.height, 'message')}"
+    causes = _causes(batches.with_columns(asked.alias("asked")), workers)
     if share < _STARVED or causes.is_empty():
-        return f"{text}{'' if share >= _STARVED else ', so it does not starve'}"
-    cause, ns = causes.sort("wait_ns", "cause", descending=[True, False]).row(0)
-    return f"{text}: it starves, most of it ({percent(ns / waited)}) {_CAUSES[cause]}"
+        return f"{text}{'' if share >= _STARVED or by_thread else ', so it does not starve'}"
+    cause, ns = causes.row(0)
+    part = "most of it" if 2 * ns > waited else "the largest part"
+    part += f" ({percent(ns / waited)}) {_CAUSES[cause]}"
+    if by_thread:
+        return f"{text}, {part}; tracefast waits shows whether the others wait for that thread"
+    return f"{text}: it starves, {part}"
+
+
+def _causes(batches: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
+    """Give what the maker waited for, and how long, the longest first."""
+    ready = workers.select("round", "ts_ready", worker_pid="pid").unique(["round", "worker_pid"])
+    started = (pl.col("ts_ready") - pl.col("asked")).dt.total_nanoseconds().fill_null(0)
+    parts = batches.join(ready, on=["round", "worker_pid"], how="left").with_columns(
+        started.clip(0, pl.col("wait_ns")).alias("started_ns")
+    )
+    worked = parts.select("cause", ns=pl.col("wait_ns") - pl.col("started_ns"))
+    starting = parts.select(pl.lit(_STARTING).alias("cause"), ns="started_ns")
+    every = pl.concat([worked, starting]).drop_nulls().group_by("cause").agg(pl.sum("ns"))
+    return every.filter(pl.col("ns") > 0).sort("ns", "cause", descending=[True, False])
 
 
 def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:

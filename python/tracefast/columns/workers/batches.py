@@ -9,13 +9,23 @@ COLUMNS: Final = (
     columns(
         "pool round", "UInt32", "Numbers of the pool and of its round, as in `tracefast.workers`."
     ),
-    columns("batch", "UInt32", "Number of the message, from 0 in each round, in order of time."),
-    columns("ts", "Datetime", "When the maker had taken it over."),
+    columns(
+        "batch",
+        "UInt32",
+        "Number of the message, from 0 in each round, in the order of `ts`.",
+    ),
+    columns(
+        "ts",
+        "Datetime",
+        "When the maker had taken it over; of one that had come early, when it used it.",
+    ),
     columns(
         "wait_ns",
         "Int64",
         "How long the maker waited for it: from the poll or read in which it asked, until it had"
-        " taken it over.",
+        " taken it over. What it waited for others that came meanwhile, and that it used later, is"
+        " part of it; for one that had come early it is what giving back the one before took. Null"
+        " if the log does not show when such a one was used.",
     ),
     columns(
         "take_over_ns",
@@ -42,6 +52,12 @@ COLUMNS: Final = (
         "String",
         "What the worker spent most of its time on: ``reading`` files, ``waiting`` for others,"
         " ``computing`` (all else); ``queue`` if the message was there before the maker asked.",
+    ),
+    columns(
+        "maker_tid",
+        "Int32",
+        "The thread of the maker that received it. One that does nothing else always waits, as that"
+        " of a ``Pool``, or of a DataLoader with ``pin_memory=True``.",
     ),
     columns("line", "UInt64", "The line on which the maker began to take it."),
 )

@@ -15,9 +15,11 @@ impl Workers {
         let end = at.ts.map(|ts| ts.saturating_add(at.dur.unwrap_or(0)));
         life.last = life.last.max(end.unwrap_or(self.tracker.row as i64));
         life.bits |= at.meaning.bit;
-        life.listens |= at.meaning.act == Act::Listen;
         let first = at.task == at.owner;
         let act = at.meaning.act;
+        // A server of `multiprocessing.managers` does so first of all. A thread that sends results
+        // does it to pass descriptors with them (`multiprocessing/resource_sharer.py`).
+        life.listens |= first && act == Act::Listen;
         let moves = takes(act) || act == Act::Accept;
         let giver = if moves || at.meaning.time.asks_for_giver(at.dur) {
             let held = own.held.get(at.row, Held::from_file_type);

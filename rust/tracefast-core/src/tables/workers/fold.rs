@@ -387,6 +387,7 @@ impl Workers {
     /// All rows are in.
     pub(crate) fn finish(&mut self) {
         self.retire_all();
+        self.messages.finish();
         self.tracker.finish();
     }
 

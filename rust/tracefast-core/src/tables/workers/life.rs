@@ -68,6 +68,7 @@ pub(crate) struct Life {
     pub(crate) last: i64,
     /// Groups of calls that it made: `Meaning::bit`.
     pub(crate) bits: u64,
+    /// Its first thread listened on a socket.
     pub(crate) listens: bool,
     /// What its first thread waited for others.
     pub(crate) wait_ns: i64,
@@ -251,7 +252,6 @@ impl Life {
         self.calls += thread.calls;
         self.last = self.last.max(thread.last);
         self.bits |= thread.bits;
-        self.listens |= thread.listens;
         self.read_bytes = self.read_bytes.saturating_add(thread.read_bytes);
         self.shm_bytes = self.shm_bytes.saturating_add(thread.shm_bytes);
         self.growth.write_faults += thread.growth.write_faults;

@@ -36,10 +36,11 @@ type BatchNumber = (&'static str, fn(&Batch) -> Option<i64>);
 type BatchText = (&'static str, fn(&Batch) -> Option<&str>);
 
 /// What is known of each message that a maker had from a worker.
-const BATCH_NUMBERS: [BatchNumber; 11] = [
+const BATCH_NUMBERS: [BatchNumber; 12] = [
     ("batch_ts", |batch| Some(batch.end)),
-    ("batch_wait_ns", |batch| Some(batch.wait_ns())),
-    ("batch_take_over_ns", |batch| Some(batch.take_over_ns())),
+    ("batch_wait_ns", Batch::wait_ns),
+    ("batch_take_over_ns", Batch::take_over_ns),
+    ("batch_maker_tid", |batch| batch.taker_tid.map(i64::from)),
     ("batch_bytes", |batch| Some(batch.bytes)),
     ("batch_busy_ns", |batch| batch.busy_ns),
     ("batch_read_ns", |batch| Some(batch.work.as_deref()?.read_ns)),
@@ -245,6 +246,7 @@ pub(crate) fn build(fold: &Workers) -> Result<Vec<RecordBatch>, ArrowError> {
         // For the table of pools.
         table.int64("module_ns", |row| row.worker.ready.map(|ready| ready.module_ns));
         table.int64("anon_ready_bytes", |row| row.worker.ready?.anon.get());
+        table.timestamp("ts_ready", |row| row.worker.ready?.ts.get());
         table.int64("made_ns", |row| row.task?.birth?.dur.get());
         table.int64("read_again_bytes", |row| Some(row.read_again));
         let mut paths = ListBuilder::new(StringBuilder::new());

@@ -8,6 +8,7 @@ use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::batches::takers::{Message, Taker};
 use crate::tables::workers::batches::traffic::{Channel, Given, Traffic};
+use crate::tables::workers::batches::uses::Turn;
 use crate::tables::workers::batches::work::{Work, Worker};
 use crate::tables::workers::calls::{is_shared_memory, takes};
 use crate::tables::workers::fold::WorkerColumns;
@@ -36,16 +37,23 @@ pub(crate) struct Messages {
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) taker: u32,
+    pub(crate) taker_tid: Option<i32>,
     pub(crate) giver: u32,
     pub(crate) line: u64,
-    /// Since when the receiver waited, when it had the message, and when also the memory.
-    pub(crate) since: i64,
+    /// Since when the receiver waited for the message, or for one that came before it.
+    asked: i64,
+    /// What it waited for those that came before this one, for which it waited.
+    waited: i64,
+    /// Since when it waited after that, when it had the message, and when also the memory.
+    since: i64,
     had: i64,
     pub(crate) end: i64,
+    /// It came while the receiver waited for another one, and no log shows when it was used.
+    early: bool,
     pub(crate) bytes: i64,
     pub(crate) busy_ns: Option<i64>,
-    /// It was there before the receiver asked.
-    pub(crate) queued: bool,
+    /// When its sender had given it.
+    given: i64,
     pub(crate) work: Option<Box<Work>>,
 }
 
@@ -70,6 +78,10 @@ impl Call<'_> {
         self.tracker.tasks.get(task as usize)?.pid.get()
     }
 
+    fn tid(&self, task: u32) -> Option<i32> {
+        self.tracker.tasks.get(task as usize)?.tid.get()
+    }
+
     /// Whether a process made another one, or a process that made it.
     fn is_ancestor(&self, process: i32, of: u32) -> bool {
         let mut task = of;
@@ -86,18 +98,23 @@ impl Call<'_> {
 }
 
 impl Batch {
-    pub(crate) fn wait_ns(&self) -> i64 {
+    /// How long the receiver waited for it; null if that is not known.
+    pub(crate) fn wait_ns(&self) -> Option<i64> {
+        (!self.early).then(|| self.waited.saturating_add(self.own_wait_ns()))
+    }
+
+    fn own_wait_ns(&self) -> i64 {
         self.end.saturating_sub(self.since).max(0)
     }
 
     /// What is part of the wait, after the message had come.
-    pub(crate) fn take_over_ns(&self) -> i64 {
-        self.end.saturating_sub(self.had).max(0)
+    pub(crate) fn take_over_ns(&self) -> Option<i64> {
+        (!self.early).then(|| self.end.saturating_sub(self.had).max(0))
     }
 
-    /// What the worker spent its time on, or that the maker had left the message waiting.
+    /// What the worker spent its time on, or that the message was there before the maker asked.
     pub(crate) fn cause(&self) -> Option<&'static str> {
-        if self.queued {
+        if self.early || self.given <= self.asked {
             return Some("queue");
         }
         let (work, busy) = self.work.as_deref().zip(self.busy_ns)?;
@@ -144,6 +161,9 @@ impl Messages {
                 self.whole(at, message);
             } else if !shared && act != Act::Give {
                 taker.moves_on();
+                if matches!(act, Act::Sleep | Act::Open) {
+                    taker.works();
+                }
             }
         }
         let bytes = || own.bytes.get(at.row).or(ret).unwrap_or(0);
@@ -199,7 +219,9 @@ impl Messages {
 
     /// A task ended; `leads` if it is the first one of its process.
     pub(crate) fn ended(&mut self, task: u32, source: u32, leads: Option<i32>) {
-        self.takers.remove(&task);
+        if let Some(turn) = self.takers.remove(&task).and_then(|mut taker| taker.ended()) {
+            self.used(&turn);
+        }
         let Some(key) = leads.map(|pid| (source, pid)) else { return };
         if !self.workers.contains_key(&key) {
             return;
@@ -209,6 +231,15 @@ impl Messages {
             && let Some(oldest) = self.gone.pop_front()
         {
             self.workers.remove(&oldest);
+        }
+    }
+
+    /// All events are in.
+    pub(crate) fn finish(&mut self) {
+        for mut taker in std::mem::take(&mut self.takers).into_values() {
+            if let Some(turn) = taker.ended() {
+                self.used(&turn);
+            }
         }
     }
 
@@ -305,18 +336,22 @@ impl Messages {
                 if taker.messages == message.number {
                     end = taker.taken_over().unwrap_or(end).max(end);
                 }
-                taker.row = Some((number, message.number));
+                taker.has_row(number, &message);
             }
             self.rows.push(Batch {
                 taker: message.task,
+                taker_tid: at.tid(message.task),
                 giver: given.task,
                 line: message.line,
+                asked: message.since,
+                waited: 0,
                 since: message.since,
                 had: message.end,
                 end,
+                early: false,
                 bytes: message.bytes,
                 busy_ns: work.as_ref().map(|work| given.ts.saturating_sub(work.begun).max(0)),
-                queued: given.end <= message.since,
+                given: given.end,
                 work,
             });
         } else if at.is_ancestor(giver, message.task) {
@@ -345,7 +380,7 @@ impl Messages {
     ) {
         let Some(taker) = self.takers.get_mut(&at.task) else { return };
         // What is unmapped later is no longer memory of a message.
-        if !taker.is_taking_over() && at.meaning.act != Act::Unmap {
+        if !taker.is_taking_over() && !matches!(at.meaning.act, Act::Unmap | Act::Close) {
             return;
         }
         let times = (at.ts, at.end());
@@ -361,14 +396,45 @@ impl Messages {
                     shared != Some(false) && taker.maps(place, shared.is_some(), times)
                 })
             }
-            Act::Unmap => {
-                let address = || c_integer(tasks.args.get(at.row).unwrap_or_default().as_bytes());
-                taker.has_maps() && taker.unmaps(address().0, times)
+            Act::Unmap if taker.has_maps() => {
+                let args = tasks.args.get(at.row).unwrap_or_default();
+                let (takes_over, turn) = taker.unmaps(c_integer(args.as_bytes()).0, times);
+                if let Some(turn) = turn {
+                    self.used(&turn);
+                }
+                takes_over
             }
-            _ => taker.uses(description, path().is_some_and(is_shared_memory), times),
+            Act::Unmap => false,
+            act => {
+                let shared = path().is_some_and(is_shared_memory);
+                let takes_over = taker.is_taking_over() && taker.uses(description, shared, times);
+                if act == Act::Close && !takes_over {
+                    taker.closes(description, at.ts);
+                }
+                takes_over
+            }
         };
         if takes_over {
             self.taken_over(at.task);
+        }
+    }
+
+    /// How a task got a message that it has used is known. What it waited for those that came
+    /// meanwhile is part of the wait for this one; one that had come early took the place of the one
+    /// that the task then gave back.
+    fn used(&mut self, turn: &Turn) {
+        let (mut asked, mut waited) = (None, 0_i64);
+        for &early in &turn.early {
+            let Some(row) = self.rows.get_mut(early as usize) else { continue };
+            asked = asked.or(Some(row.asked));
+            waited = waited.saturating_add(row.own_wait_ns());
+            row.early = true;
+        }
+        let Some(row) = self.rows.get_mut(turn.row as usize) else { return };
+        (row.asked, row.waited) = (asked.unwrap_or(row.asked), waited);
+        if let Some((since, end)) = turn.bound {
+            (row.asked, row.since, row.had, row.end) = (since, since, since, end);
+            row.early = false;
         }
     }
 

@@ -1,6 +1,7 @@
 //! Tasks that take messages: how far each is, and since when it waits.
 
 use crate::hash::HashMap;
+use crate::tables::workers::batches::uses::{Turn, Uses};
 use crate::tables::workers::framing::is_length;
 
 /// Parts of memory that came with messages of a task. With more of them all are forgotten, and what
@@ -11,7 +12,7 @@ const MOST_PARTS: usize = 65_536;
 /// this soon after the one before, and the task neither waited nor read anything between them.
 /// `multiprocessing` and torch have a few locks and short calls between them. After a longer pause it
 /// is the task's own work that ended there.
-const PAUSE_NS: i64 = 5_000_000;
+pub(crate) const PAUSE_NS: i64 = 5_000_000;
 
 /// What a task takes from a channel, until the message is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub(crate) struct Message {
     pub(crate) line: u64,
     /// Counts the messages of the task.
     pub(crate) number: u32,
+    /// The task asked for it as soon as it had taken over the one before.
+    pub(crate) at_once: bool,
 }
 
 /// How a task takes over its last message: it receives and maps the memory that came with it, then
@@ -87,6 +90,13 @@ pub(crate) struct Taker {
     pub(crate) row: Option<(u32, u32)>,
     taking_over: TakingOver,
     memory: Memory,
+    /// When it had its last message, and all that came with it, so far.
+    had: i64,
+    /// Since then it has done something of its own.
+    worked: bool,
+    uses: Uses,
+    /// When it last closed memory of a message, and which.
+    closed: Option<(u32, i64)>,
 }
 
 /// A poll that found nothing is a look, not a wait, if it took less: a millisecond.
@@ -108,6 +118,12 @@ impl Taker {
     /// It did something else than wait.
     pub(crate) fn rests(&mut self) {
         (self.asked, self.taking_over) = (None, TakingOver::default());
+        self.works();
+    }
+
+    /// It did something of its own.
+    pub(crate) fn works(&mut self) {
+        self.worked = true;
     }
 
     /// It read something, or opened a file.
@@ -126,6 +142,8 @@ impl Taker {
         if over.until.is_some() {
             (over.until, over.goes_on) = (Some(end), true);
             (over.received, over.to_map) = (true, true);
+            // It may have had to import something before.
+            (self.had, self.worked) = (end, false);
         }
     }
 
@@ -143,6 +161,7 @@ impl Taker {
         if over.goes_on {
             over.until = Some(end.max(until));
             over.gives_back = (!is_own).then_some(message);
+            self.had = end.max(until);
         }
         over.goes_on
     }
@@ -181,14 +200,36 @@ impl Taker {
         }
         self.taking_over.to_map = false;
         self.memory.add(self.messages, Some(address), description);
+        self.uses.maps(self.messages);
         true
     }
 
     /// It unmapped what was at an address. Whether that was part of taking over its last message: it
-    /// was the memory of an earlier one.
-    pub(crate) fn unmaps(&mut self, address: i64, times: (i64, i64)) -> bool {
-        let Some(message) = self.memory.addresses.remove(&address) else { return false };
-        message != self.messages && self.takes_over(message, times)
+    /// was the memory of an earlier one; and what it shows about how it got that one.
+    pub(crate) fn unmaps(&mut self, address: i64, times: (i64, i64)) -> (bool, Option<Turn>) {
+        let Some(message) = self.memory.addresses.remove(&address) else { return (false, None) };
+        let takes_over = message != self.messages && self.takes_over(message, times);
+        let goes_on = |since: i64| times.0.saturating_sub(since) < PAUSE_NS;
+        let closed = self.closed.take().filter(|&(of, ts)| of == message && goes_on(ts));
+        let since = closed.map_or(times.0, |(_, since)| since);
+        (takes_over, self.uses.gave_back(message, (since, times.1)))
+    }
+
+    /// It closes a description, which may be memory of a message that it gives back.
+    pub(crate) fn closes(&mut self, description: Option<u32>, ts: i64) {
+        let message = description.and_then(|of| self.memory.descriptions.get(&of).copied());
+        self.closed = message.map(|message| (message, ts));
+    }
+
+    /// The row of a message that it took is known.
+    pub(crate) fn has_row(&mut self, row: u32, message: &Message) {
+        self.row = Some((row, message.number));
+        self.uses.took(message.number, row, message.at_once);
+    }
+
+    /// It has ended: what is known of the last message that it used.
+    pub(crate) fn ended(&mut self) -> Option<Turn> {
+        self.uses.ended()
     }
 
     /// Whether its next call may be part of taking over its last message.
@@ -233,7 +274,10 @@ impl Taker {
         self.taking_over =
             TakingOver { until: Some(taking.end), goes_on: true, ..TakingOver::default() };
         let Taking { channel, since, end, bytes, line, .. } = taking;
-        Message { task, channel, fd, since, end, bytes, line, number: self.messages }
+        let worked = std::mem::replace(&mut self.worked, false);
+        let at_once = !worked && since.saturating_sub(self.had) < PAUSE_NS;
+        self.had = end;
+        Message { task, channel, fd, since, end, bytes, line, number: self.messages, at_once }
     }
 }
 
@@ -288,9 +332,9 @@ mod tests {
         assert!(taker.uses(Some(12), true, (3 * MS, 4 * MS)));
         // It gives back the earlier one, then works, and gives back this one.
         assert!(taker.uses(Some(11), false, (5 * MS, 6 * MS)));
-        assert!(taker.unmaps(1, (7 * MS, 8 * MS)));
+        assert!(taker.unmaps(1, (7 * MS, 8 * MS)).0);
         assert!(!taker.uses(Some(12), true, (9 * MS, 10 * MS)));
-        assert!(!taker.unmaps(2, (11 * MS, 12 * MS)));
+        assert!(!taker.unmaps(2, (11 * MS, 12 * MS)).0);
         assert_eq!(taker.taken_over(), Some(8 * MS));
     }
 
@@ -299,7 +343,7 @@ mod tests {
         let mut taker = with_two_messages();
         assert!(!taker.maps((2, Some(12)), false, (MS, 2 * MS)));
         assert!(!taker.uses(Some(13), false, (MS, 2 * MS)));
-        assert!(!taker.unmaps(4096, (MS, 2 * MS)));
+        assert!(!taker.unmaps(4096, (MS, 2 * MS)).0);
         assert_eq!(taker.taken_over(), Some(0));
         // What was received may be anything.
         taker.received(20 * MS);
@@ -310,13 +354,13 @@ mod tests {
     #[test]
     fn work_ends_the_taking_over() {
         let mut paused = with_two_messages();
-        assert!(!paused.unmaps(1, (PAUSE_NS, PAUSE_NS + 1)));
+        assert!(!paused.unmaps(1, (PAUSE_NS, PAUSE_NS + 1)).0);
         let mut reads = with_two_messages();
         reads.moves_on();
-        assert!(!reads.unmaps(1, (MS, 2 * MS)));
+        assert!(!reads.unmaps(1, (MS, 2 * MS)).0);
         let mut sleeps = with_two_messages();
         sleeps.rests();
-        assert!(!sleeps.unmaps(1, (MS, 2 * MS)));
+        assert!(!sleeps.unmaps(1, (MS, 2 * MS)).0);
         assert_eq!((paused.taken_over(), sleeps.taken_over()), (Some(0), None));
     }
 
