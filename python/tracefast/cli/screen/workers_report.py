@@ -11,6 +11,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
@@ -126,7 +127,7 @@ def _pool(
         *_labelled("batches", _waiting(batches, workers), prose),
     ]
     late = _late(batches, width, top)
-    parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, top)]
+    parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, width, top)]
     return [part for part in parts if part]
 
 
@@ -319,7 +320,7 @@ def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:
         )
     room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
     cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
-    return [*align(cut, right=range(7)), *_more(late.height, top)]
+    return [*with_bold_heading(align(cut, right=range(7)), width), *_more(late.height, top)]
 
 
 def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> list[str]:
@@ -337,10 +338,10 @@ def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> l
     ]
     room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
     cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
-    return [*align(cut, right=[0, 1, 2]), *_more(folders.height, top)]
+    return [*with_bold_heading(align(cut, right=[0, 1, 2]), width), *_more(folders.height, top)]
 
 
-def _workers(rows: pl.DataFrame, top: int) -> list[str]:
+def _workers(rows: pl.DataFrame, width: int | None, top: int) -> list[str]:
     """Write a line for each worker."""
     cells = [["round", "pid", "start", "jobs", "busy", "waited", "read", "again", "ended"]]
 
@@ -362,7 +363,7 @@ def _workers(rows: pl.DataFrame, top: int) -> list[str]:
                 row["exit_signal"] or ended,
             ]
         )
-    return [*align(cells, right=range(8)), *_more(rows.height, top)]
+    return [*with_bold_heading(align(cells, right=range(8)), width), *_more(rows.height, top)]
 
 
 def _more(rows: int, top: int) -> list[str]:
