@@ -45,6 +45,14 @@ _CAUSES: Final = {
     "waiting": "while the worker itself waited",
     "queue": "for what workers had sent before: receiving it took the time",
 }
+# The columns of late messages, and what a narrow terminal does without, the first one first: the
+# cause says what the worker did.
+_LATE: Final = (
+    *("waited", "round", "batch", "worker", "busy", "reading", "waiting", "cause"),
+    *("slowest", "path"),
+)
+_SPARE: Final = ("waiting", "reading", "round", "busy")
+_MIN_PATH: Final = 24
 # A maker that waits for a fifth of its time is held up by its workers, not by its own work.
 _STARVED: Final = 0.2
 # Shorter waits for a message are not worth a line.
@@ -294,33 +302,35 @@ def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:
     late = batches.filter(pl.col("wait_ns") >= _MIN_WAIT_NS)
     if late.is_empty():
         return []
-    cells = [
-        ["waited", "round", "batch", "worker", "busy", "reading", "waiting", "cause", "slowest"]
-    ]
+    cells = [list(_LATE)]
 
     def time(number: int | None) -> str:
         return "-" if number is None else units.duration(number)
 
-    for row in late.sort("wait_ns", descending=True).head(top).rows(named=True):
-        slowest = "-"
-        if row["slowest_path"]:
-            slowest = f"{printable(row['slowest_path'])} {units.duration(row['slowest_ns'])}"
-        cells.append(
-            [
-                time(row["wait_ns"]),
-                str(row["round"]),
-                str(row["batch"]),
-                "-" if row["worker_pid"] is None else str(row["worker_pid"]),
-                time(row["worker_busy_ns"]),
-                time(row["worker_read_ns"]),
-                time(row["worker_wait_ns"]),
-                row["cause"] or "-",
-                slowest,
-            ]
-        )
-    room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
-    cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
-    return [*with_bold_heading(align(cut, right=range(7)), width), *_more(late.height, top)]
+    cells += [
+        [
+            time(row["wait_ns"]),
+            str(row["round"]),
+            str(row["batch"]),
+            "-" if row["worker_pid"] is None else str(row["worker_pid"]),
+            time(row["worker_busy_ns"]),
+            time(row["worker_read_ns"]),
+            time(row["worker_wait_ns"]),
+            row["cause"] or "-",
+            time(row["slowest_ns"]),
+            printable(row["slowest_path"] or "-"),
+        ]
+        for row in late.sort("wait_ns", descending=True).head(top).rows(named=True)
+    ]
+    if width is not None:
+        for spare in _SPARE:
+            if room_for_last(cells, width) < _MIN_PATH:
+                at = cells[0].index(spare)
+                cells = [[*line[:at], *line[at + 1 :]] for line in cells]
+        room = max(room_for_last(cells, width), _MIN_NAME)
+        cells = [[*line[:-1], cut_middle(line[-1], room)] for line in cells]
+    right = [at for at, name in enumerate(cells[0]) if name not in {"cause", "path"}]
+    return [*with_bold_heading(align(cells, right=right), width), *_more(late.height, top)]
 
 
 def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> list[str]:

@@ -146,7 +146,7 @@ def calls(answers: Answers) -> Panel:
     """List system calls, and draw how long they took."""
     rows = (
         answers.table("syscalls")
-        .sort("total_ns", "calls", descending=True)
+        .sort("total_ns", "calls", descending=True, nulls_last=True)
         .select(
             "source",
             "name",
