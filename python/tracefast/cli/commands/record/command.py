@@ -140,6 +140,7 @@ def record(
 
 def _show(made: "Recording") -> None:
     """Print the report and the first screen, on standard error: the command has the output."""
+    from tracefast.cli.commands.join.report import print_join_report
     from tracefast.cli.commands.overview.command import made_overview
     from tracefast.cli.output.terminal import terminal_width
     from tracefast.cli.screen.overview.report import render
@@ -147,8 +148,8 @@ def _show(made: "Recording") -> None:
     from tracefast.cli.system.colours import has_colours
 
     print_report(made.report, made.output)
-    for line in made.joined.lines() if made.joined else ():
-        print(line, file=sys.stderr)
+    if made.joined:
+        print_join_report(made.joined)
     found, _ = made_overview(Request(form=Format.TABLE, inputs=[made.output], quiet=True))
     if found is not None:
         print(file=sys.stderr)
