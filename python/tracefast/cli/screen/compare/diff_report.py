@@ -29,7 +29,7 @@ _MIN_NAME: Final = 16
 _COLUMNS: Final = ("table", "measure", "before", "after", "change", "ratio")
 # Those of numbers, and what a narrow terminal does without, the first one first.
 _RIGHT: Final = {"before", "after", "change", "ratio", "p"}
-_SPARE: Final = ("table", "ratio", "before")
+_SPARE: Final = ("ratio", "p", "table", "before")
 
 
 class Report(NamedTuple):
