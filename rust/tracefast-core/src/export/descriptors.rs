@@ -263,7 +263,9 @@ impl Change<'_> {
         let Some(found) = carried(args.as_bytes(), shape, ret) else { return };
         let flags = if matches!(shape.count, Count::Message(_)) { 2 } else { 3 };
         let marked = Arguments::new(args, false).has(flags, "MSG_CMSG_CLOEXEC", MSG_CMSG_CLOEXEC);
-        found.into_iter().for_each(|(fd, _)| self.open(fd, marked));
+        for (fd, _) in found {
+            self.open(fd, marked);
+        }
     }
 
     fn mark(&mut self, fd: Option<i32>, cloexec: bool) {
