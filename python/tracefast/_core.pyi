@@ -8,6 +8,7 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "SCHEMA_VERSION",
+    "ActivityTally",
     "Batch",
     "Covered",
     "Darshan",
@@ -332,6 +333,10 @@ class FileTally(Fold):
 @final
 class PollTally(Fold):
     def __new__(cls) -> Self: ...
+
+@final
+class ActivityTally(Fold):
+    def __new__(cls, starts: dict[str, int], *, step_ns: int, steps: int) -> Self: ...
 
 @final
 class StraceCounts(Fold):

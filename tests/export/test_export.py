@@ -193,6 +193,19 @@ def test_memory_ends_as_the_table_does(tmp_path):
     assert all(most[pid] <= value for pid, value in table.select("pid", "most").rows())
 
 
+def counted_descriptors(log, folder):
+    """Give times and values of the counter by process."""
+    tf.export(tf.scan(log), folder / "run.pftrace")
+    decoded = Decoded(folder / "run.pftrace")
+    values = defaultdict(list)
+    for track, ts, event, _, _ in decoded.of_type(COUNTER):
+        one = decoded.tracks[track]
+        if one.name == "open descriptors":
+            pid = decoded.tracks[one.parent_uuid].process.pid
+            values[pid].append((ts, event.counter_value))
+    return values
+
+
 def open_descriptors(folder, *calls):
     """Give the values of the counter by process, of a log with a call each second."""
     log = folder / "run.strace"
@@ -202,14 +215,20 @@ def open_descriptors(folder, *calls):
             for at, call in enumerate(calls, 10)
         )
     )
-    tf.export(tf.scan(log), folder / "run.pftrace")
-    decoded = Decoded(folder / "run.pftrace")
-    values = defaultdict(list)
-    for track, _, event, _, _ in decoded.of_type(COUNTER):
-        one = decoded.tracks[track]
-        if one.name == "open descriptors":
-            values[decoded.tracks[one.parent_uuid].process.pid].append(event.counter_value)
-    return dict(values)
+    counted = counted_descriptors(log, folder)
+    return {pid: [value for _, value in values] for pid, values in counted.items()}
+
+
+def test_descriptors_are_as_many_as_the_kernel_shows(tmp_path):
+    # The program writes how many names /proc/self/fd has.
+    log = DATA / "kernel-model" / "descriptors.strace"
+    counted = counted_descriptors(log, tmp_path)
+    number = pl.col("args").str.extract(r'^2, "descriptors (\d+)').cast(pl.Int64)
+    written = tf.scan(log).filter(name="write").select(pl.col("ts").cast(pl.Int64), "pid", number)
+    rows = written.drop_nulls().collect().rows()
+    assert len({pid for _, pid, _ in rows}) == 3
+    shown = [[value for at, value in counted[pid] if at <= ts][-1] for ts, pid, _ in rows]
+    assert shown == [number for _, _, number in rows]
 
 
 def test_open_descriptors(tmp_path):

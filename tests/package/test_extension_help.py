@@ -82,6 +82,8 @@ def test_counters_say_whether_the_work_is_done():
         assert not counters.done
         list(reader)
         assert counters.done
+    # What is read again is more to read.
+    assert counters.bytes_read == counters.bytes_total == 2 * report.bytes
 
 
 def test_a_schema_is_a_collection_of_names():

@@ -42,6 +42,16 @@ PAYLOADS = [
     "&lt;b&gt;",
     "]]>",
 ]
+# Escapes of terminals, line feeds and marks that turn text around, as a program can name a file.
+ACTIVE = ["\x1b[31mred\x1b[0m", "two\nlines", "\u202egnp.exe\u2069", "\u2066x\u200f"]
+# Logs of which each fills other panels.
+EVERY_PANEL = (
+    "workers/train_fork.strace.zst",
+    "stalls/two_locks.strace",
+    "memory/steps.ftrace.zst",
+    "blocks/requeued.ftrace.zst",
+    "page-cache/rand.ftrace.zst",
+)
 
 
 @pytest.fixture(scope="session")
@@ -53,9 +63,10 @@ def reports(tmp_path_factory):
     hostile = folder / "hostile.strace"
     hostile.write_text(hostile_log())
     logs = {name: DATA / log for name, log in LOGS.items()} | {"empty": empty, "hostile": hostile}
+    events = {name: tf.scan(log) for name, log in logs.items()} | {"renamed": renamed_events()}
     made = {}
-    for name, log in logs.items():
-        page = tf.report(tf.scan(log))
+    for name, rows in events.items():
+        page = tf.report(rows)
         made[name] = folder / f"{name}.html"
         page.write(made[name])
     return made
@@ -80,7 +91,23 @@ def hostile_log():
     return "".join(lines)
 
 
-@pytest.mark.parametrize("name", [*LOGS, "empty", "hostile"])
+def renamed_events():
+    """Events for every panel, whose logs, programs, paths and threads have such names, too."""
+
+    def renamed(column):
+        text = pl.col(column).cast(pl.String)
+        payload = pl.lit(pl.Series(PAYLOADS + ACTIVE)).gather(text.hash(1) % len(PAYLOADS + ACTIVE))
+        return pl.when(text.is_not_null()).then(pl.concat_str(text, payload)).alias(column)
+
+    parts = []
+    for payload, log in zip(PAYLOADS, EVERY_PANEL, strict=False):
+        rows = tf.scan(DATA / log).with_columns(pl.col("name", "source").cast(pl.String))
+        names = map(renamed, ("path", "path2", "comm"))
+        parts.append(rows.with_columns(*names, source=pl.lit(payload)).collect())
+    return pl.concat(parts)
+
+
+@pytest.mark.parametrize("name", [*LOGS, "empty", "hostile", "renamed"])
 def test_a_page_says_nothing_loads_nothing_and_draws_all(reports, open_page, name):
     path = reports[name]
     page = open_page(path)
@@ -130,6 +157,43 @@ def test_names_of_a_log_do_nothing(reports, open_page):
     text = reports["hostile"].read_text()
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+def test_names_do_nothing_in_any_panel(reports, open_page):
+    page = open_page(reports["renamed"])
+    for mark in page.query_selector_all("figure.chart .role-mark path")[::7][:80]:
+        mark.hover(force=True)
+    assert page.said == []
+    assert page.asked == [reports["renamed"].as_uri()]
+    assert page.title().startswith("Report of")
+    tables = [one.get_attribute("id") for one in page.query_selector_all("main table[id]")]
+    assert {"pools", "batches", "stuck", "pairs", "page-cache", "blocks", "off-cpu"} <= {
+        name.removesuffix("-table") for name in tables
+    }
+    # The log has no paths for the numbers of inodes in the table of the page cache.
+    for name in set(tables) - {"page-cache-table"}:
+        text = page.query_selector(f"#{name}").text_content()
+        # Long names are cut.
+        assert any(payload[:17] in text for payload in PAYLOADS), name
+    for picture in page.query_selector_all(".picture svg"):
+        assert any(payload[:8] in picture.text_content() for payload in PAYLOADS)
+    text = reports["renamed"].read_text()
+    assert not any(mark in text for mark in ("\x1b", "\u202e", "\u2066"))
+
+
+@pytest.mark.parametrize(
+    "draw", [tf.plot.batches, tf.plot.forks, tf.plot.memory], ids=["batches", "forks", "memory"]
+)
+def test_names_do_nothing_in_a_chart_of_its_own(open_page, tmp_path, draw):
+    path = tmp_path / "chart.html"
+    path.write_text(chart_page(draw(renamed_events()).to_dict(), PAYLOADS[0]))
+    page = open_page(path)
+    assert page.query_selector("figure svg") is not None
+    for mark in page.query_selector_all("figure .role-mark path")[:20]:
+        mark.hover(force=True)
+    assert page.said == []
+    assert page.asked == [path.as_uri()]
+    assert page.title() == PAYLOADS[0]
 
 
 def test_numbers_are_those_of_the_tables(reports, open_page):

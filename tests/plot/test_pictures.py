@@ -115,7 +115,7 @@ def test_histograms_hold_every_call(run, events):
     assert all(
         length == round(fullest[1] * count / fullest[0]) for count, length in counts.values()
     )
-    assert writes.startswith("write:\n")
+    assert writes.startswith("bytes of writes:\n")
 
     table = run("syscalls", DEMO, "--hist", "--match", "read*", "--format", "ndjson").stdout
     found = pl.DataFrame([json.loads(line) for line in table.splitlines()])

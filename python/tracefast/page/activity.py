@@ -5,11 +5,11 @@ from typing import Final
 
 import polars as pl
 
-from tracefast._polars.folds import finished, fold_together
+from tracefast import _core
+from tracefast._polars.folds import finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
 from tracefast.analysis.overview.tables import Overview
 from tracefast.analysis.processes import only_mentioned
-from tracefast.page.counts import Counts
 from tracefast.plot.bounds import BINS, nanoseconds
 from tracefast.plot.histograms import from_bits
 from tracefast.quantities import plural
@@ -43,7 +43,7 @@ class Activity:
     durations: pl.DataFrame
     """Calls by `name` and `low_ns`, as `tracefast.plot.histograms.durations` counts them."""
     sizes: pl.DataFrame
-    """Reads and writes by `name` and `low_bytes`: `calls`, `bytes`."""
+    """Calls that read or write by `name` and `low_bytes`: `calls`, `bytes`."""
 
     @property
     def span_s(self) -> float:
@@ -65,7 +65,7 @@ class Activity:
 
 
 def activity_of(events: Events, found: Overview) -> Activity | None:
-    """Count what the tasks did, in one pass over the events; None for a log without times.
+    """Count what the tasks did; None for a log without times.
 
     Parameters
     ----------
@@ -82,38 +82,52 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
     starts = spans.select("source", start="first")
     # The last moment is in the last step.
     step_ns = longest // STEPS + 1
-    start_of = dict(starts.select("source", nanoseconds("start")).iter_rows())
-    counting = fold_together(
-        events, [lambda: Counts(start_of, step_ns, STEPS)], question="tracefast.report"
-    )
-    (counts,) = finished(counting)
-    counts.finish()
-    groups, members = _grouped(
-        counts.table("pids"), found.table("processes").filter(~only_mentioned())
-    )
+    counts = _counts(events, starts, step_ns)
+    processes = found.table("processes").filter(~only_mentioned())
+    groups, members = _grouped(found.table("tasks").select(*_TASK, "pid"), processes)
 
-    def in_groups(table: str, *by: str) -> pl.DataFrame:
+    def counted(by: str, *columns: str) -> pl.DataFrame:
+        """Give the rows that are counted in one way."""
+        return counts.filter(pl.col("by") == by).select("source", *columns)
+
+    def in_groups(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
         """Add up tasks; the same log gives rows in the same order."""
-        rows = counts.table(table).join(members.select(*_TASK, "group"), on=_TASK)
+        rows = rows.join(members.select(*_TASK, "group"), on=_TASK)
         return rows.drop("task").group_by("source", "group", *by).sum().sort("source", "group", *by)
 
-    def by(of: str) -> pl.DataFrame:
-        """Count calls by the power of two of one of their numbers."""
+    def powers(rows: pl.DataFrame, of: str) -> pl.DataFrame:
+        """Add up logs, by the power of two of one number of calls."""
         low = from_bits(pl.col(f"{of}_bits")).alias(f"low_{of}")
-        counted = counts.table("histograms").drop_nulls(f"{of}_bits").group_by("name", low)
-        return counted.agg(pl.col("calls", of).sum())
+        return rows.group_by("name", low).agg(pl.col("calls", of).sum())
 
+    # What copies from one descriptor to another has its bytes twice.
+    moved = counted("size", "name", "bytes_bits", "calls", "read", "written")
+    moved = moved.with_columns(bytes=pl.max_horizontal("read", "written"))
+    durations = powers(counted("duration", "name", "ns_bits", "calls", "ns"), "ns")
     return Activity(
         starts=starts,
         step_ns=step_ns,
         groups=groups,
         members=members,
-        done=in_groups("tasks", "step"),
-        called=counts.table("names"),
-        starting=in_groups("starts", "name"),
-        durations=by("ns").rename({"ns": "total_ns"}),
-        sizes=by("bytes"),
+        done=in_groups(counted("task", "task", "step", "calls", "ns", "read", "written"), "step"),
+        called=counted("name", "name", "step", "calls", "ns"),
+        starting=in_groups(counted("start", "task", "name", "ns"), "name"),
+        durations=durations.rename({"ns": "total_ns"}),
+        sizes=powers(moved, "bytes"),
     )
+
+
+def _counts(events: Events, starts: pl.DataFrame, step_ns: int) -> pl.DataFrame:
+    """Count calls by task, name and step, by duration and by size, in one pass over the events."""
+    start_of = dict(starts.drop_nulls("source").select("source", nanoseconds("start")).iter_rows())
+    passing = fold_together(
+        events,
+        [lambda: _core.ActivityTally(start_of, step_ns=step_ns, steps=STEPS)],
+        question="tracefast.report",
+    )
+    (fold,) = finished(passing)
+    counts = rows_of_fold(fold).rename({"read_bytes": "read", "write_bytes": "written"})
+    return counts.cast({"step": _STEP, "calls": pl.Int64})
 
 
 def _grouped(pids: pl.DataFrame, processes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -113,6 +113,7 @@ def table(
     rows: pl.DataFrame,
     *,
     most: int,
+    of: int | None = None,
     names: Mapping[str, str] | None = None,
     search: str | None = None,
     noun: tuple[str, str] = ("row", "rows"),
@@ -130,6 +131,8 @@ def table(
         The rows, those to keep first, with the columns to show.
     most
         How many rows to write.
+    of
+        How many rows there are, where `rows` are only the first ones.
     names
         Headings that do not follow from the name of the column.
     search
@@ -151,10 +154,8 @@ def table(
             "</label> <output></output></div>"
         )
     note = ""
-    if rows.height > kept.height:
-        note = sentence(
-            f"The first {count(kept.height)} of {count(rows.height)} {noun[1]}.", dim=True
-        )
+    if (there := of or rows.height) > kept.height:
+        note = sentence(f"The first {count(kept.height)} of {count(there)} {noun[1]}.", dim=True)
     box = "box tall" if kept.height > _LOW else "box"
     return (
         f'{field}<div class="{box}" tabindex="0"><table id="{name}"><thead><tr>{heads}</tr></thead>'

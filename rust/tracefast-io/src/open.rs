@@ -35,7 +35,8 @@ pub(crate) fn open_first(
         std::fs::metadata(name)
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
-    progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
+    // Logs that are opened again add up, as what is read of them does.
+    progress.bytes_total.fetch_add(total_bytes(&found.inputs), Ordering::Relaxed);
     let mut source = if let (Some(ending), Input::Log(name)) = (&options.arriving, first) {
         let (name, wanted, ending, counters) =
             (name.clone(), options.format, ending.clone(), Arc::clone(progress));

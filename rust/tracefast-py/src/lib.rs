@@ -65,7 +65,7 @@ mod _core {
     #[pymodule_export]
     use super::tables::syscalls::{StraceCounts, Syscalls};
     #[pymodule_export]
-    use super::tables::tallies::{FileTally, PollTally, TaskTally};
+    use super::tables::tallies::{ActivityTally, FileTally, PollTally, TaskTally};
     #[pymodule_export]
     use super::tables::together::Together;
     #[pymodule_export]

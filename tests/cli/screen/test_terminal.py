@@ -338,6 +338,29 @@ def test_narrow_terminals(on_terminal, spawn_strace, arguments, columns):
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("demo.strace.zst",),
+        ("insights", "demo.strace.zst"),
+        ("workers", "workers/train_fork.strace.zst"),
+        ("diff", "builds/old-1.strace.zst", "builds/new-1.strace.zst"),
+        ("files", "demo.strace.zst", "--hist"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_reports_fit_and_have_titles_in_bold(on_terminal, arguments):
+    words = [DATA / word if "/" in word or "." in word else word for word in arguments]
+    # Without a progress bar, which a slow machine shows.
+    text, code = on_terminal(*words, "--quiet", columns=80)
+    assert code == 0
+    lines = text.splitlines()
+    assert any(HEADING.match(line) for line in lines)
+    plain = [HEADING.sub(r"\1", line) for line in lines]
+    assert max(map(len, plain)) <= 80
+    assert not any(SGR.search(line) for line in plain)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         ("files",),
         ("files", "--by", "open"),
         ("processes",),

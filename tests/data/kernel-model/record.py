@@ -8,6 +8,7 @@ HERE = Path(__file__).resolve().parent
 FOLDER = Path("/srv/kernel")  # The recording folder: its name is in the logs.
 RUNS = [
     ("positions", ["-f", "-ttt", "-T", "-y"], []),
+    ("descriptors", ["-f", "-ttt", "-T"], []),
     ("closing", ["-f", "-ttt", "-T", "-s", "4"], ["first", "second", "third", "150"]),
 ]
 

@@ -44,6 +44,7 @@ def test_rows_by_task_and_kind(events):
         events.with_columns(pl.col(WORDS).cast(pl.String))
         .group_by(keys)
         .agg(
+            pl.col("pid").last(ignore_nulls=True),
             pl.len().alias("rows"),
             pl.col("cpu").count().alias("with_cpu"),
             pl.col("tid").count().alias("with_tid"),
@@ -99,3 +100,52 @@ def test_calls_that_ask_and_get_nothing(events):
         )
     )
     same(tallied(events, _core.PollTally), wanted, keys)
+
+
+def test_calls_by_step_size_and_duration(events):
+    start = events.select(pl.col("ts").min().cast(pl.Int64)).collect().item() or 0
+    source = events.select(pl.col("source").cast(pl.String).first()).collect().item()
+    step_ns, steps = 1_000_000, 50
+    found = tallied(
+        events, lambda: _core.ActivityTally({source: start}, step_ns=step_ns, steps=steps)
+    )
+    copies = _core.syscalls_that("transfers")
+    reads = [*_core.syscalls_that("reads"), *_core.syscalls_that("receives"), *copies]
+    writes = [*_core.syscalls_that("writes"), *_core.syscalls_that("sends"), *copies]
+    starts = [*_core.syscalls_that("forks"), *_core.syscalls_that("execs")]
+    called, name = pl.col("kind") == "syscall", pl.col("name")
+    bits = 64 - pl.col("value").bitwise_leading_zeros()
+    rows = (
+        events.with_columns(pl.col(*WORDS, "status").cast(pl.String))
+        .filter(pl.col("kind").is_in(["syscall", "aio"]), name.is_not_null())
+        .with_columns(
+            step=((pl.col("ts").cast(pl.Int64) - start) // step_ns).clip(0, steps - 1),
+            calls=called.cast(pl.Int64),
+            ns=pl.when(called).then("dur_ns"),
+            moved=pl.when(pl.col("status").ne_missing("injected")).then("bytes"),
+        )
+        .with_columns(
+            read_bytes=pl.when(name.is_in(reads)).then("moved"),
+            write_bytes=pl.when(name.is_in(writes)).then("moved"),
+        )
+    )
+
+    def by_bits(value, column):
+        known = rows.with_columns(value=value, calls=pl.lit(1)).filter(pl.col("value") >= 0)
+        return known.with_columns(bits.alias(column))
+
+    for by, keys, part in [
+        ("task", ["task", "step"], rows),
+        ("name", ["name", "step"], rows),
+        ("start", ["task", "name"], rows.filter(name.is_in(starts))),
+        ("duration", ["name", "ns_bits"], by_bits("ns", "ns_bits")),
+        (
+            "size",
+            ["name", "bytes_bits"],
+            by_bits(pl.coalesce("read_bytes", "write_bytes"), "bytes_bits"),
+        ),
+    ]:
+        sums = pl.col("calls", "ns", "read_bytes", "write_bytes").sum()
+        wanted = part.group_by("source", *keys).agg(sums)
+        columns = ["source", *keys, "calls", "ns", "read_bytes", "write_bytes"]
+        same(found.filter(pl.col("by") == by).select(columns), wanted, ["source", *keys])

@@ -121,9 +121,10 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
-    """Add up the rows of each task: its events, its first and its last moment."""
+    """Add up the rows of each task: its process, its events, its first and its last moment."""
     kinds = {"calls": "syscall", "unparsed": "unparsed"}
     return tally.group_by("source", "task", maintain_order=True).agg(
+        pl.col("pid").drop_nulls().last(),
         pl.col("rows").sum().alias("events"),
         *(
             pl.col("rows").filter(pl.col("kind") == kind).sum().alias(name)

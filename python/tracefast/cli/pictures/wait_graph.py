@@ -178,6 +178,7 @@ def _svg(processes: list[_Process], waits: list[_Wait]) -> str:
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="#fff"/>',
         f'<g transform="translate({_MARGIN} {_MARGIN})">',
     ]
+    labels = []
     for wait, points in zip(waits, found.edges, strict=True):
         colour = "#c0392b" if wait.stuck else "#555"
         start, *rest = (f"{x:.1f} {y:.1f}" for x, y in points)
@@ -187,9 +188,11 @@ def _svg(processes: list[_Process], waits: list[_Wait]) -> str:
         place = f'x="{place_x:.1f}" y="{place_y - 4:.1f}" text-anchor="middle"'
         parts += [
             f"<g><title>{escape(wait.title)}</title>",
-            f'<path d="M{start}C{" ".join(rest)}" {line}/>',
-            f"<text {place} {halo}>{escape(wait.label)}</text></g>",
+            f'<path d="M{start}C{" ".join(rest)}" {line}/></g>',
         ]
+        labels.append(f"<text {place} {halo}>{escape(wait.label)}</text>")
+    # No line crosses the text of another one.
+    parts += labels
     for process, node, (x, y) in zip(processes, nodes, found.nodes, strict=True):
         colour = "#c0392b" if process.stuck else "#333"
         parts.append(

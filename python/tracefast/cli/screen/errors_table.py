@@ -11,7 +11,10 @@ from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.screen.matching import filtered_rows
 from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text import units
+from tracefast.cli.text.layout import GAP
 from tracefast.cli.text.rows import ListRows, Rows, where
+from tracefast.cli.text.table_text import render_table
+from tracefast.cli.text.width import cells
 from tracefast.quantities import plural
 
 # What --wide shows.
@@ -19,11 +22,8 @@ _SHARE: Final = "failed_share"
 _MAIN: Final = ("count", _SHARE, "total_ns", "first_line", "errno", "name", "search", "pattern")
 # What narrow terminals do without, the first one first.
 _SPARE: Final = ("total_ns",)
-# The share has its column on terminals as wide as this. What the columns before the words take
-# without it, and with it; the least that is left for words.
+# The share has its column on terminals as wide as this. The least that is left for words.
 _WIDE: Final = 110
-_OTHERS: Final = 54
-_ALL_OTHERS: Final = 68
 _LEAST: Final = 24
 # What a search looks for, one and several.
 _WANTED: Final = {
@@ -73,22 +73,22 @@ def error_lines(rows: Rows, width: int | None) -> Rows:
     Of the folders of a search, a terminal has room for the first ones.
     """
     with_share = width is None or width >= _WIDE
-    others = _ALL_OTHERS if with_share else _OTHERS
-    limit = None if width is None else max(width - others, _LEAST)
     described = ("search", "pattern", "wanted", "folders")
     records = (dict(zip(described, values, strict=True)) for values in rows.records(*described))
     programs = [image and image.rpartition("/")[2] for image in rows.values("image")]
     kept = [*(("source",) if "source" in rows.names else ()), "count", "total_ns"]
-    return ListRows(
-        {
-            **{name: (rows.kind(name), rows.values(name)) for name in kept},
-            **({_SHARE: ("number", rows.values("share"))} if with_share else {}),
-            "errno": ("text", rows.values("errno")),
-            "call": ("text", rows.values("name")),
-            "program": ("text", programs),
-            "what": ("text", [in_words(record, limit) for record in records]),
-        }
-    )
+    others = {
+        **{name: (rows.kind(name), rows.values(name)) for name in kept},
+        **({_SHARE: ("number", rows.values("share"))} if with_share else {}),
+        "errno": ("text", rows.values("errno")),
+        "call": ("text", rows.values("name")),
+        "program": ("text", programs),
+    }
+    limit = None
+    if width is not None:
+        text = render_table(ListRows(others), list(others), width)
+        limit = max(width - max(map(cells, text.splitlines())) - len(GAP), _LEAST)
+    return ListRows({**others, "what": ("text", [in_words(record, limit) for record in records])})
 
 
 def in_words(row: dict[str, Any], limit: int | None = None) -> str | None:

@@ -289,7 +289,11 @@ def _details(case: Case, width: int | None) -> str:
             for line in lines
             for i, note in enumerate(textwrap.wrap(line[-1], room) or [""])
         ]
-    text = textwrap.fill(head, prose) + "\n" + "\n".join([*align(lines, right=(1, 2, 3, 4)), ""])
+    text = (
+        textwrap.fill(head, prose)
+        + "\n"
+        + "\n".join([*with_bold_heading(align(lines, right=(1, 2, 3, 4)), width), ""])
+    )
     if case.traced:
         share = Range(case.number("tracer_low_ns"), case.number("tracer_high_ns"))
         text += f"strace's own share of call, gap and execve: {share}\n"

@@ -11,6 +11,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
@@ -44,6 +45,14 @@ _CAUSES: Final = {
     "waiting": "while the worker itself waited",
     "queue": "for what workers had sent before: receiving it took the time",
 }
+# The columns of late messages, and what a narrow terminal does without, the first one first: the
+# cause says what the worker did.
+_LATE: Final = (
+    *("waited", "round", "batch", "worker", "busy", "reading", "waiting", "cause"),
+    *("slowest", "path"),
+)
+_SPARE: Final = ("waiting", "reading", "round", "busy")
+_MIN_PATH: Final = 24
 # A maker that waits for a fifth of its time is held up by its workers, not by its own work.
 _STARVED: Final = 0.2
 # Shorter waits for a message are not worth a line.
@@ -126,7 +135,7 @@ def _pool(
         *_labelled("batches", _waiting(batches, workers), prose),
     ]
     late = _late(batches, width, top)
-    parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, top)]
+    parts = [lines, late, _folders(pool, workers, width, top), _workers(listed, width, top)]
     return [part for part in parts if part]
 
 
@@ -293,33 +302,35 @@ def _late(batches: pl.DataFrame, width: int | None, top: int) -> list[str]:
     late = batches.filter(pl.col("wait_ns") >= _MIN_WAIT_NS)
     if late.is_empty():
         return []
-    cells = [
-        ["waited", "round", "batch", "worker", "busy", "reading", "waiting", "cause", "slowest"]
-    ]
+    cells = [list(_LATE)]
 
     def time(number: int | None) -> str:
         return "-" if number is None else units.duration(number)
 
-    for row in late.sort("wait_ns", descending=True).head(top).rows(named=True):
-        slowest = "-"
-        if row["slowest_path"]:
-            slowest = f"{printable(row['slowest_path'])} {units.duration(row['slowest_ns'])}"
-        cells.append(
-            [
-                time(row["wait_ns"]),
-                str(row["round"]),
-                str(row["batch"]),
-                "-" if row["worker_pid"] is None else str(row["worker_pid"]),
-                time(row["worker_busy_ns"]),
-                time(row["worker_read_ns"]),
-                time(row["worker_wait_ns"]),
-                row["cause"] or "-",
-                slowest,
-            ]
-        )
-    room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
-    cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
-    return [*align(cut, right=range(7)), *_more(late.height, top)]
+    cells += [
+        [
+            time(row["wait_ns"]),
+            str(row["round"]),
+            str(row["batch"]),
+            "-" if row["worker_pid"] is None else str(row["worker_pid"]),
+            time(row["worker_busy_ns"]),
+            time(row["worker_read_ns"]),
+            time(row["worker_wait_ns"]),
+            row["cause"] or "-",
+            time(row["slowest_ns"]),
+            printable(row["slowest_path"] or "-"),
+        ]
+        for row in late.sort("wait_ns", descending=True).head(top).rows(named=True)
+    ]
+    if width is not None:
+        for spare in _SPARE:
+            if room_for_last(cells, width) < _MIN_PATH:
+                at = cells[0].index(spare)
+                cells = [[*line[:at], *line[at + 1 :]] for line in cells]
+        room = max(room_for_last(cells, width), _MIN_NAME)
+        cells = [[*line[:-1], cut_middle(line[-1], room)] for line in cells]
+    right = [at for at, name in enumerate(cells[0]) if name not in {"cause", "path"}]
+    return [*with_bold_heading(align(cells, right=right), width), *_more(late.height, top)]
 
 
 def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> list[str]:
@@ -337,10 +348,10 @@ def _folders(pool: Row, workers: pl.DataFrame, width: int | None, top: int) -> l
     ]
     room = None if width is None else max(room_for_last(cells, width), _MIN_NAME)
     cut = cells if room is None else [[*row[:-1], cut_middle(row[-1], room)] for row in cells]
-    return [*align(cut, right=[0, 1, 2]), *_more(folders.height, top)]
+    return [*with_bold_heading(align(cut, right=[0, 1, 2]), width), *_more(folders.height, top)]
 
 
-def _workers(rows: pl.DataFrame, top: int) -> list[str]:
+def _workers(rows: pl.DataFrame, width: int | None, top: int) -> list[str]:
     """Write a line for each worker."""
     cells = [["round", "pid", "start", "jobs", "busy", "waited", "read", "again", "ended"]]
 
@@ -362,7 +373,7 @@ def _workers(rows: pl.DataFrame, top: int) -> list[str]:
                 row["exit_signal"] or ended,
             ]
         )
-    return [*align(cells, right=range(8)), *_more(rows.height, top)]
+    return [*with_bold_heading(align(cells, right=range(8)), width), *_more(rows.height, top)]
 
 
 def _more(rows: int, top: int) -> list[str]:

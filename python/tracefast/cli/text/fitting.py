@@ -14,8 +14,8 @@ from tracefast.cli.text.shorten import (
 )
 from tracefast.cli.text.width import cells as text_width
 
-# Text that is no path is not cut below this.
-_MIN_TEXT: Final = 16
+# Text that is no path is not cut below this: how a file was read is at most as long, nearly always.
+_MIN_TEXT: Final = 18
 # Columns of paths, apart from those whose names end in `path` or `image`.
 _PATHS: Final = frozenset({"src", "dst", "object"})
 # In the names of what has no path: pipe:[123], TCP:[127.0.0.1:80->127.0.0.1:4711].

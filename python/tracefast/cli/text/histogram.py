@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from tracefast.cli.system.colours import bold_heading
 from tracefast.cli.text.escaping import printable
 
 # As wide as those of bpftrace.
@@ -12,7 +13,14 @@ _BAR: Final = 52
 _WIDTH: Final = 79
 
 
-def histograms(rows: pl.DataFrame, by: str, unit: str, label: Callable[[int], str]) -> str:
+def histograms(
+    rows: pl.DataFrame,
+    by: str,
+    unit: str,
+    label: Callable[[int], str],
+    *,
+    bold: bool = False,
+) -> str:
     """Write histograms below each other, each bin on a line, as bpftrace does.
 
     Parameters
@@ -25,6 +33,8 @@ def histograms(rows: pl.DataFrame, by: str, unit: str, label: Callable[[int], st
         The end of the name of the column with the lower limits: ``bytes`` or ``ns``.
     label
         Writes a limit of a bin.
+    bold
+        Write the names in bold.
 
     Examples
     --------
@@ -56,7 +66,8 @@ def histograms(rows: pl.DataFrame, by: str, unit: str, label: Callable[[int], st
             count = counts.get(low, 0)
             drawn = "@" * round(bar * count / most)
             lines.append(f"{bins[low]:<{room}} {count:>{width},} |{drawn:<{bar}}|\n")
-        written.append("".join(lines))
+        text = "".join(lines)
+        written.append(bold_heading(text) if bold else text)
     return "\n".join(written)
 
 

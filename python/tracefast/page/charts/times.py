@@ -17,7 +17,7 @@ MOST_BARS: Final = 16
 _BAR: Final = 22
 PARTS: Final = {
     "waiting_ns": "waiting for others",
-    "files_ns": "reading and writing files",
+    "files_ns": "using files",
     "starting_ns": "starting processes",
     "other_ns": "other calls",
     "outside_ns": "outside of calls",
@@ -103,7 +103,7 @@ def chart(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - of altair
                 "time_s:Q",
                 title="time of all tasks together (s)",
                 # On a phone the numbers would run into each other.
-                axis=alt.Axis(labelOverlap=True),
+                axis=alt.Axis(labelOverlap=True, labelSeparation=6),
             ),
             y=alt.Y(
                 "bar:O",

@@ -29,9 +29,10 @@ from tracefast.page.shell import figure, json_block, shown, text
 from tracefast.plot.charts import latency, memory, offsets, sizes
 
 _WHOLE: Final = '<p class="whole">This is of the whole log: it does not follow the chosen time.</p>'
-# Charts of files, and what each of them may hold.
+# Charts of files, what each of them may hold, and rows of the table of files.
 _OFFSETS: Final = 6
 _SEGMENTS: Final = 300
+_MOST_FILES: Final = 500
 _WAITS: Final = (
     "verdict",
     "on",
@@ -80,8 +81,9 @@ def flow(answers: Answers) -> Panel:
 def files(answers: Answers) -> list[Panel]:
     """List files, and draw how the first ones were read."""
     used, known = answers.used_files, answers.activity
-    patterns = [whole_or_pattern(file, "read") for file in used.iter_rows(named=True)]
-    rows = used.select(
+    shown_files = used.head(_MOST_FILES)
+    patterns = [whole_or_pattern(file, "read") for file in shown_files.iter_rows(named=True)]
+    rows = shown_files.select(
         *("source", "path", "processes", "opens", "reads", "read_bytes"),
         pl.Series("pattern", patterns, pl.String),
         *("read_reread_factor", "read_ns", "writes", "write_bytes"),
@@ -93,7 +95,8 @@ def files(answers: Answers) -> list[Panel]:
         body = _WHOLE + table(
             "files-table",
             rows,
-            most=500,
+            most=_MOST_FILES,
+            of=used.height,
             names=names,
             search="Search files",
             noun=("file", "files"),
@@ -143,7 +146,7 @@ def calls(answers: Answers) -> Panel:
     """List system calls, and draw how long they took."""
     rows = (
         answers.table("syscalls")
-        .sort("total_ns", "calls", descending=True)
+        .sort("total_ns", "calls", descending=True, nulls_last=True)
         .select(
             "source",
             "name",

@@ -149,6 +149,9 @@ def chart(rows: pl.DataFrame, *, title: str = "Starting processes") -> "LayerCha
             ("line", None, ID),
         )
     )
-    lines = base.transform_filter(alt.datum.mark == "line").mark_line(strokeDash=[6, 4])
-    drawn: LayerChart = alt.layer(points, lines, title=title)
+    layers = [points]
+    # A layer without rows makes Vega warn of its axes.
+    if (shown["mark"] == "line").any():
+        layers.append(base.transform_filter(alt.datum.mark == "line").mark_line(strokeDash=[6, 4]))
+    drawn: LayerChart = alt.layer(*layers, title=title)
     return drawn.properties(width=WIDTH, height=HEIGHT)

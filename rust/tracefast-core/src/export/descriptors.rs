@@ -11,8 +11,11 @@ use crate::kernel::descriptors::fd_table::FdTable;
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
-use crate::linux::syscalls::{Cloexec, NONE, Special};
+use crate::linux::syscalls::{Cloexec, Count, NONE, Shape, Special};
+use crate::strace::fields::scm_rights::carried;
 use crate::tables::waits::arguments::Arguments;
+
+const MSG_CMSG_CLOEXEC: i64 = 0x4000_0000;
 
 /// What a call says about descriptors.
 #[derive(Debug, Clone, Copy)]
@@ -214,6 +217,9 @@ impl Change<'_> {
                     && arguments.has(called.flags.into(), "CLOEXEC", i64::from(bit))
             }
         };
+        if let Some(shape) = called.messages {
+            self.receive(shape, call.args, ret);
+        }
         let new = i32::try_from(ret).ok();
         match called.op {
             Op::Dup => {
@@ -249,6 +255,16 @@ impl Change<'_> {
     fn used(&mut self, fd: Option<i32>) {
         if let Some(fd) = fd.filter(|&fd| self.table.fds.get(fd).is_none()) {
             self.open(fd, false);
+        }
+    }
+
+    /// Messages may carry descriptors: `SCM_RIGHTS` in unix(7).
+    fn receive(&mut self, shape: &Shape, args: &str, ret: i64) {
+        let Some(found) = carried(args.as_bytes(), shape, ret) else { return };
+        let flags = if matches!(shape.count, Count::Message(_)) { 2 } else { 3 };
+        let marked = Arguments::new(args, false).has(flags, "MSG_CMSG_CLOEXEC", MSG_CMSG_CLOEXEC);
+        for (fd, _) in found {
+            self.open(fd, marked);
         }
     }
 

@@ -4,8 +4,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, BooleanArray, RecordBatch};
 
-use crate::events::vocabulary::Op;
-use crate::linux::syscalls::{self, Cloexec, Special};
+use crate::events::vocabulary::{Motion, Op};
+use crate::linux::syscalls::{self, Cloexec, Count, Shape, Special};
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::files::word_classes::Act;
 use crate::tables::phases::rows::COUNTED;
@@ -25,6 +25,8 @@ pub(crate) struct Called {
     pub(crate) cloexec: Cloexec,
     pub(crate) flags: u8,
     pub(crate) special: Special,
+    /// Of calls that receive messages, which may carry descriptors: where these are.
+    pub(crate) messages: Option<&'static Shape>,
     /// An event of the scheduler that wakes a task, or takes it off the CPU.
     pub(crate) schedules: bool,
 }
@@ -32,6 +34,8 @@ pub(crate) struct Called {
 impl Called {
     pub(crate) fn from_name(word: &str, name: u32) -> Self {
         let shape = syscalls::shape(syscalls::by_name(word.as_bytes()));
+        let receives = shape.motion == Motion::Read
+            && matches!(shape.count, Count::Message(_) | Count::Messages(_));
         Self {
             name,
             role: Role::from_name(word),
@@ -41,6 +45,7 @@ impl Called {
             cloexec: shape.cloexec,
             flags: shape.flags,
             special: shape.special,
+            messages: receives.then_some(shape),
             schedules: word.starts_with("sched_wak") || word == "sched_switch",
         }
     }

@@ -11,6 +11,7 @@ use crate::tables::forks::Forks;
 use crate::tables::memory::Memory;
 use crate::tables::processes::Processes;
 use crate::tables::syscalls::{By, StraceCounts, Syscalls};
+use crate::tables::tallies::{ActivityTally, TaskTally};
 
 /// Pushes an empty batch with the columns that the fold needs.
 #[track_caller]
@@ -43,6 +44,8 @@ fn every_fold_takes_the_columns_that_it_names() {
     takes_what_it_needs(Syscalls::new(By::Process));
     takes_what_it_needs(Syscalls::new(By::Phase));
     takes_what_it_needs(StraceCounts::default());
+    takes_what_it_needs(TaskTally::default());
+    takes_what_it_needs(ActivityTally::new([], 1, 1));
 }
 
 #[test]

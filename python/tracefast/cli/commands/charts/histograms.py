@@ -11,8 +11,10 @@ from tracefast.cli.commands.charts.draw import matching_files, matching_names
 from tracefast.cli.inputs.event_sources import run_analysis
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.write import write_bytes, write_table
+from tracefast.cli.system.colours import has_coloured_tables
 from tracefast.cli.text.histogram import histograms
 from tracefast.cli.text.units import duration
+from tracefast.inputs.sources import STDIN
 from tracefast.plot.charts import sizes
 from tracefast.plot.histograms import bin_label, durations
 
@@ -41,19 +43,21 @@ def print_histograms(request: Request, command: str, *, match: str | None) -> in
     if request.form is not Format.TABLE:
         write_table(found, request.form, request.output, found.columns, clobber=request.clobber)
     else:
-        if command == "files":
-            text = histograms(found, "way", "bytes", bin_label)
-        elif command == "blocks":
-            times = found.filter(pl.col("low_ns").is_not_null())
-            parts = (
-                histograms(times, "name", "ns", duration),
-                histograms(found.filter(pl.col("low_ns").is_null()), "name", "bytes", bin_label),
-            )
-            text = "\n".join(part for part in parts if part)
-        else:
-            text = histograms(found, "name", "ns", duration)
+        text = _text(found, bold=request.output == STDIN and has_coloured_tables())
         write_bytes(text.encode(), request.output, clobber=request.clobber)
     return DONE if complete else FAILED
+
+
+def _text(found: pl.DataFrame, *, bold: bool) -> str:
+    """Write histograms of durations, and then those of bytes."""
+    if "way" in found.columns:
+        found = found.with_columns(name=pl.format("bytes of {}s", "way"))
+    parts = []
+    for low, unit, label in (("low_ns", "ns", duration), ("low_bytes", "bytes", bin_label)):
+        if low in found.columns:
+            rows = found.filter(pl.col(low).is_not_null())
+            parts.append(histograms(rows, "name", unit, label, bold=bold))
+    return "\n".join(part for part in parts if part)
 
 
 def _rows(events: pl.LazyFrame, command: str, pattern: str | None) -> pl.DataFrame:

@@ -1,6 +1,5 @@
 """`tracefast join`: strace's events with what the kernel did in each call, as Parquet."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -46,11 +45,11 @@ def join(
       tracefast files both.parquet
     """
     from tracefast.analysis.join.write import write_joined
+    from tracefast.cli.commands.join.report import print_join_report
 
     if STDIN in {strace, ftrace}:
         raise CommandError("-: join reads its inputs more than once", "give files")
     report = write_joined(strace, ftrace, output, clobber=not no_clobber, machine=machine)
     if not quiet:
-        for line in report.lines():
-            print(line, file=sys.stderr)
+        print_join_report(report)
     return DONE

@@ -140,20 +140,22 @@ def record(
 
 def _show(made: "Recording") -> None:
     """Print the report and the first screen, on standard error: the command has the output."""
+    from tracefast.cli.commands.join.report import print_join_report
     from tracefast.cli.commands.overview.command import made_overview
     from tracefast.cli.output.terminal import terminal_width
     from tracefast.cli.screen.overview.report import render
     from tracefast.cli.screen.parse_report import print_report
+    from tracefast.cli.system.colours import has_colours
 
     print_report(made.report, made.output)
-    for line in made.joined.lines() if made.joined else ():
-        print(line, file=sys.stderr)
+    if made.joined:
+        print_join_report(made.joined)
     found, _ = made_overview(Request(form=Format.TABLE, inputs=[made.output], quiet=True))
     if found is not None:
         print(file=sys.stderr)
-        print(
-            render(found, [made.output], width=max(terminal_width(), 60)), end="", file=sys.stderr
-        )
+        width = max(terminal_width(), 60)
+        text = render(found, [made.output], width=width, bold=has_colours(sys.stderr))
+        print(text, end="", file=sys.stderr)
 
 
 @contextmanager

@@ -64,6 +64,10 @@ def svg(graph: Graph, title: str) -> str:
     most = max((line.bytes + (line.back or 0) for line in graph.lines), default=0) or 1
     for line, label, points in zip(graph.lines, labels, found.edges, strict=True):
         parts += _curve(line, label, points, graph.groups, most)
+    # No line crosses the text of another one.
+    for line, label, points in zip(graph.lines, labels, found.edges, strict=True):
+        if label:
+            parts.append(_label(label, points, _width(line, most)))
     for group, node, place in zip(graph.groups, nodes, found.nodes, strict=True):
         parts += _node(group, node, place)
     parts.append("</g>")
@@ -129,7 +133,7 @@ def _node(group: Group, node: Node, place: tuple[float, float]) -> list[str]:
 def _curve(
     line: Line, label: str, points: list[tuple[float, float]], groups: list[Group], most: int
 ) -> list[str]:
-    width = 0.75 + 9 * math.sqrt((line.bytes + (line.back or 0)) / most)
+    width = _width(line, most)
     start, *rest = (f"{x:.1f} {y:.1f}" for x, y in points)
     ends = f"{groups[line.source].label} → {groups[line.target].label}"
     title = f"{ends}: {', '.join(sorted(line.hows | line.back_hows))} {label}".strip()
@@ -141,12 +145,18 @@ def _curve(
     ]
     if line.back is not None:
         parts.append(_arrow(points[1], points[0], width))
-    if label:
-        x, y = middle(points)
-        halo = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
-        place = f'x="{x:.1f}" y="{y - width / 2 - 2:.1f}" text-anchor="middle" font-size="10"'
-        parts.append(f'<text {place} fill="{_NOTE}" {halo}>{escape(label)}</text>')
     return [*parts, "</g>"]
+
+
+def _width(line: Line, most: int) -> float:
+    return 0.75 + 9 * math.sqrt((line.bytes + (line.back or 0)) / most)
+
+
+def _label(label: str, points: list[tuple[float, float]], width: float) -> str:
+    x, y = middle(points)
+    halo = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
+    place = f'x="{x:.1f}" y="{y - width / 2 - 2:.1f}" text-anchor="middle" font-size="10"'
+    return f'<text {place} fill="{_NOTE}" {halo}>{escape(label)}</text>'
 
 
 def _arrow(before: tuple[float, float], tip: tuple[float, float], width: float) -> str:

@@ -1,7 +1,6 @@
 """Print what differs between runs: first in words, then the largest changes."""
 
 import textwrap
-from collections.abc import Iterator
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +14,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.compare.changes_in_words import in_words
+from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
@@ -29,7 +29,7 @@ _MIN_NAME: Final = 16
 _COLUMNS: Final = ("table", "measure", "before", "after", "change", "ratio")
 # Those of numbers, and what a narrow terminal does without, the first one first.
 _RIGHT: Final = {"before", "after", "change", "ratio", "p"}
-_SPARE: Final = ("table", "ratio", "before")
+_SPARE: Final = ("ratio", "p", "table", "before")
 
 
 class Report(NamedTuple):
@@ -168,7 +168,7 @@ def _sure_first(changes: pl.DataFrame, top: int) -> pl.DataFrame:
     return sure.vstack(largest(changes.filter(~is_sure), top - sure.height))
 
 
-def _table(rows: pl.DataFrame, width: int | None, *, tested: bool) -> Iterator[str]:
+def _table(rows: pl.DataFrame, width: int | None, *, tested: bool) -> list[str]:
     columns = [*_COLUMNS, *(("p", "sure") if tested else ())]
     if rows["table"].n_unique() <= 1:
         columns.remove("table")
@@ -187,7 +187,7 @@ def _table(rows: pl.DataFrame, width: int | None, *, tested: bool) -> Iterator[s
         for line in cells:
             line[-1] = cut_middle(line[-1], room)
     right = [at for at, name in enumerate(columns) if name in _RIGHT]
-    return align(cells, right=right)
+    return with_bold_heading(align(cells, right=right), width)
 
 
 def _cell(row: Row, column: str, *, exact: bool) -> str:

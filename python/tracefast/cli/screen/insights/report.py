@@ -10,6 +10,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.system.colours import bold_heading, has_coloured_tables
 from tracefast.cli.text.escaping import printable
 from tracefast.quantities import plural, span
 
@@ -31,14 +32,14 @@ def print_insights(rows: pl.DataFrame, request: Request, *, rules: int) -> None:
     rules
         How many rules were asked.
     """
-    width = _PROSE_WIDTH
+    width, bold = _PROSE_WIDTH, False
     if is_terminal_table(Format.TABLE, request.output):
-        width = min(terminal_width(), _WIDEST)
-    text = render(rows, width=width, top=request.top or rows.height, rules=rules)
+        width, bold = min(terminal_width(), _WIDEST), has_coloured_tables()
+    text = render(rows, width=width, top=request.top or rows.height, rules=rules, bold=bold)
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
-def render(rows: pl.DataFrame, *, width: int, top: int, rules: int) -> str:
+def render(rows: pl.DataFrame, *, width: int, top: int, rules: int, bold: bool) -> str:
     """Write findings.
 
     Parameters
@@ -51,10 +52,13 @@ def render(rows: pl.DataFrame, *, width: int, top: int, rules: int) -> str:
         How many to write.
     rules
         How many rules were asked.
+    bold
+        Write the title of each finding in bold.
     """
     several = rows["source"].n_unique() > 1
     parts = [_wrapped(_summary(rows, rules), width)]
-    parts += [_finding(row, width, several=several) for row in rows.head(top).rows(named=True)]
+    listed = (_finding(row, width, several=several) for row in rows.head(top).rows(named=True))
+    parts += map(bold_heading, listed) if bold else listed
     if rows.height > top:
         parts.append(f"{rows.height - top:,} more; --top 0 prints all\n")
     return "\n".join(parts)

@@ -16,6 +16,7 @@ from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.errors_table import error_lines
 from tracefast.cli.screen.files.usage_lines import usage_lines
+from tracefast.cli.system.colours import bold_heading, has_coloured_tables
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align
@@ -59,11 +60,19 @@ def print_overview(found: Overview, request: Request) -> None:
     """
     terminal = is_terminal_table(Format.TABLE, request.output)
     width = max(terminal_width(), _MIN_WIDTH) if terminal else _WIDTH
-    text = render(found, request.inputs, width=width, top=request.top)
+    bold = terminal and has_coloured_tables()
+    text = render(found, request.inputs, width=width, top=request.top, bold=bold)
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
-def render(found: Overview, logs: list[str], *, width: int, top: int | None = None) -> str:
+def render(
+    found: Overview,
+    logs: list[str],
+    *,
+    width: int,
+    top: int | None = None,
+    bold: bool = False,
+) -> str:
     """Write the overview.
 
     Parameters
@@ -76,6 +85,8 @@ def render(found: Overview, logs: list[str], *, width: int, top: int | None = No
         The width of the screen.
     top
         Lines of each list; 0 for all, None for a few.
+    bold
+        Write the title of each part in bold.
     """
     # So that a command can be copied. Standard input cannot be read again.
     log = "LOG…" if len(logs) > 1 else "LOG" if logs[0] == STDIN else printable(logs[0])
@@ -88,7 +99,8 @@ def render(found: Overview, logs: list[str], *, width: int, top: int | None = No
         _errors(found, log, width, _most(top, _ERRORS)),
         _findings(found, log, width, _most(top, _FINDINGS)),
     ]
-    return "\n".join("\n".join(part) + "\n" for part in parts if part)
+    texts = ("\n".join(part) + "\n" for part in parts if part)
+    return "\n".join(map(bold_heading, texts) if bold else texts)
 
 
 def _most(top: int | None, usual: int) -> int | None:

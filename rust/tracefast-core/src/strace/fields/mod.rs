@@ -13,7 +13,7 @@ mod flags;
 mod memory;
 mod paths;
 mod plan;
-mod scm_rights;
+pub(crate) mod scm_rights;
 mod seek;
 mod stat;
 #[cfg(test)]

@@ -51,6 +51,8 @@ struct Tally {
     timed: u64,
     /// Of those with a time, how many are at a whole second.
     whole: u64,
+    /// The last one that is known.
+    pid: Packed<i32>,
     first: Packed<i64>,
     last: Packed<i64>,
     /// The end of the last call.
@@ -63,6 +65,7 @@ event_columns! {
         ts: Numbers<TimestampNanosecondType> = "ts",
         dur: Numbers<Int64Type> = "dur_ns",
         task: Numbers<UInt32Type> = "task",
+        pid: Numbers<Int32Type> = "pid",
         tid: Numbers<Int32Type> = "tid",
         cpu: Numbers<UInt16Type> = "cpu",
         kind: Words<u32> = "kind",
@@ -97,6 +100,7 @@ impl RowFold for TaskTally {
         tally.rows += 1;
         tally.with_cpu += u64::from(columns.cpu.get(row).is_some());
         tally.with_tid += u64::from(columns.tid.get(row).is_some());
+        tally.pid.set_last(columns.pid.get(row));
         if let Some(ts) = columns.ts.get(row) {
             tally.timed += 1;
             tally.whole += u64::from(ts % SECOND == 0);
@@ -115,6 +119,7 @@ impl RowFold for TaskTally {
             table.text("source", |(key, _)| sources.text(key.source.checked_sub(1)?));
             table.uint32("task", |(key, _)| key.task.get());
             table.text("kind", |(key, _)| kinds.text(key.kind.checked_sub(1)?));
+            table.int32("pid", |(_, tally)| tally.pid.get());
             table.uint64("rows", |(_, tally)| Some(tally.rows));
             table.uint64("with_cpu", |(_, tally)| Some(tally.with_cpu));
             table.uint64("with_tid", |(_, tally)| Some(tally.with_tid));
