@@ -18,13 +18,14 @@ Opener = Callable[[list[str]], Batches]
 
 # By the identity of the frame: frames cannot be compared, and a query on one is another one.
 _openers: dict[int, list[Opener]] = {}
+_reports: dict[int, list[_core.Report]] = {}
 
 
 class UnreadableError(Exception):
     """The files have to be read by polars, which may also report what is wrong with them."""
 
 
-def remember(frame: pl.LazyFrame, openers: Sequence[Opener]) -> None:
+def remember(frame: pl.LazyFrame, openers: Sequence[Opener], reports: list[_core.Report]) -> None:
     """Note how to read all rows of a frame.
 
     Parameters
@@ -33,10 +34,33 @@ def remember(frame: pl.LazyFrame, openers: Sequence[Opener]) -> None:
         A frame of whole files.
     openers
         Functions that open its files, in order.
+    reports
+        Gets what reading its logs has shown, when the openers have read all rows.
     """
     key = id(frame)
-    _openers[key] = list(openers)
-    weakref.finalize(frame, _openers.pop, key, None).atexit = False
+    _openers[key], _reports[key] = list(openers), reports
+    weakref.finalize(frame, _forget, key).atexit = False
+
+
+def _forget(key: int) -> None:
+    _openers.pop(key, None)
+    _reports.pop(key, None)
+
+
+def reports_of(frame: object) -> list[_core.Report]:
+    """Give what reading the logs of a frame has shown, each time that all rows were read directly.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> events = tf.scan("demo.strace")
+    >>> reports_of(events)
+    []
+    >>> _ = tf.processes(events).collect()
+    >>> [report.rows for report in reports_of(events)]
+    [8]
+    """
+    return _reports.get(id(frame), [])
 
 
 def opener_of(frame: object) -> Opener | None:

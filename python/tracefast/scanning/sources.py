@@ -96,6 +96,7 @@ def scan_inputs(
     """
     frames: list[pl.LazyFrame] = []
     openers: list[direct_read.Opener] = []
+    reports: list[_core.Report] = []
     for (content, is_shared), run in groupby(
         names, lambda name: (inputs.contents[name], name in inputs.shared)
     ):
@@ -117,6 +118,7 @@ def scan_inputs(
                 threads,
                 progress,
                 assume_complete=assume_complete,
+                reports=reports,
             )
             openers.append(logs.batches)
             frames.append(
@@ -129,7 +131,7 @@ def scan_inputs(
                 )
             )
     frame = _concat(frames)
-    direct_read.remember(frame, openers)
+    direct_read.remember(frame, openers, reports)
     return frame
 
 
@@ -238,6 +240,8 @@ class _LogBuilder(FileReaderBuilder):
     progress: _core.Progress | None
     assume_complete: bool = False
     taken: set[str] = field(default_factory=set, compare=False)
+    reports: list[_core.Report] = field(default_factory=list, compare=False)
+    """What passes over all rows have shown."""
 
     def open(
         self,
@@ -270,7 +274,14 @@ class _LogBuilder(FileReaderBuilder):
 
     def batches(self, columns: list[str]) -> direct_read.Batches:
         """Parse some columns of all rows into batches."""
-        return patiently(partial(self.open, columns))
+        opened: list[_core.Reader] = []
+
+        def open_it() -> _core.Reader:
+            opened.append(self.open(columns))
+            return opened[-1]
+
+        yield from patiently(open_it)
+        self.reports.extend(reader.report for reader in opened if reader.report is not None)
 
     def reader_capabilities(self) -> ReaderCapabilities:
         """Say what is pushed down: slices from the start, and filters as far as possible."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from tracefast import _core
+from tracefast._polars.direct_read import reports_of
 from tracefast._polars.folds import Fold, finished, fold_together, rows_of_folds
 from tracefast._polars.given_events import Events
 from tracefast.analysis.errors.frame import error_frame
@@ -13,6 +14,7 @@ from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
 from tracefast.analysis.insights.tables import FOLDS, Tables
 from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
+from tracefast.analysis.overview.quality import quality
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
 
@@ -97,6 +99,7 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
         folds_of[_ROLES] = _core.Flow
     passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
     folds = finished(passing)
+    said = quality(reports_of(events))
     gaps = [gap for fold in folds if isinstance(fold, _core.Waits) for gap in fold.gaps]
     # Of a fold of the flow, the roles are taken first.
     roles = [part for fold in folds if isinstance(fold, _core.Flow) for part in fold.roles()]
@@ -117,7 +120,7 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
         for rows in found_by(RULES, asked):
             if rows is not None:
                 tables[_INSIGHTS] = rows
-    return Overview(tables, gaps, asked)
+    return Overview(tables, gaps, asked, tuple(said))
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:

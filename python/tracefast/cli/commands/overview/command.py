@@ -64,23 +64,19 @@ def made_overview(request: Request) -> "tuple[Overview | None, bool]":
     if not made:
         return None, complete
     found = made[-1]
-    if insights and complete and not request.in_part:
-        found = replace(found, quality=tuple(_quality(request)))
+    if complete and not request.in_part:
+        found = replace(found, quality=(*found.quality, *_quality_of_files(request)))
     return found, complete
 
 
-def _quality(request: Request) -> list[str]:
-    """Say what reading the logs shows; nothing of what can be read only once."""
-    from tracefast.analysis.overview.quality import quality
+def _quality_of_files(request: Request) -> list[str]:
+    """Say what parsing the logs showed from which files of events were made."""
+    from tracefast.analysis.overview.quality import quality, reports_of_files
     from tracefast.inputs.contents import is_pipe
     from tracefast.inputs.sources import STDIN, expand
 
-    if any(given == STDIN for given in request.inputs):
-        return []
-    names = [name for given in request.inputs for name in expand(given)]
-    if any(map(is_pipe, names)):
-        return []
-    return quality(names, format_in=request.format_in, machine=request.machine)
+    names = [name for given in request.inputs if given != STDIN for name in expand(given)]
+    return quality(reports_of_files(name for name in names if not is_pipe(name)))
 
 
 def _text_of(inputs: list[str]) -> int:

@@ -5,7 +5,6 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.insights.registry import RULES
 from tracefast.analysis.insights.tables import OF_SYSTEM
 from tracefast.analysis.overview.tables import Finding, Overview, findings
 from tracefast.analysis.overview.times import Times, times_of
@@ -97,7 +96,7 @@ def render(
         _times(found, log, width),
         _files(found, log, width, _most(top, _FILES)),
         _errors(found, log, width, _most(top, _ERRORS)),
-        _findings(found, log, width, _most(top, _FINDINGS)),
+        _findings(found, listed, log, width, _most(top, _FINDINGS)),
     ]
     texts = ("\n".join(part) + "\n" for part in parts if part)
     return "\n".join(map(bold_heading, texts) if bold else texts)
@@ -243,15 +242,20 @@ def _hangs(listed: list[Finding], log: str, width: int) -> list[str]:
     return [_title("It hangs", "waits", log, width), *lines]
 
 
-def _findings(found: Overview, log: str, width: int, most: int | None) -> list[str]:
+def _findings(
+    found: Overview, listed: list[Finding], log: str, width: int, most: int | None
+) -> list[str]:
     """List what is worth a change."""
     if found.table("tasks").is_empty():
         return []
-    others = [one for one in findings(found) if not one.hangs]
+    others = [one for one in listed if not one.hangs]
     title = "Worth a change"
     if found.asked is None:
         title += ": by some of the rules"
     elif not others:
+        # They take long to import, unless they were asked.
+        from tracefast.analysis.insights.registry import RULES
+
         title += f": nothing, by {len(RULES)} rules"
     lines = (line for one in others[:most] for line in _finding(one, width))
     return [_title(title, "insights", log, width), *lines]
