@@ -136,6 +136,15 @@ def test_tasks_that_a_log_only_mentions_are_counted(reports, open_page):
     assert all(row["image"] != "-" for row in page.evaluate(READ_TABLE, "waits-table"))
 
 
+def test_a_page_does_not_contradict_itself_about_what_the_log_lacks(reports):
+    text = {name: path.read_text() for name, path in reports.items()}
+    assert "Nothing is known to be missing." in text["strace"]
+    assert text["ftrace"].count("do not show which file they are about") == 2
+    assert "nothing that is known" not in text["ftrace"]
+    assert "The log has no times" not in text["empty"]
+    assert "It has no events." in text["empty"]
+
+
 def test_names_of_a_log_do_nothing(reports, open_page):
     page = open_page(reports["hostile"])
     assert page.title().startswith("Report of")
