@@ -139,6 +139,9 @@ def test_tasks_that_a_log_only_mentions_are_counted(reports, open_page):
 def test_a_page_does_not_contradict_itself_about_what_the_log_lacks(reports):
     text = {name: path.read_text() for name, path in reports.items()}
     assert "Nothing is known to be missing." in text["strace"]
+    # The share of the finding is that of the table of files.
+    assert "start elsewhere than the one before ended (59 %)" in text["strace"]
+    assert "<td>random 59 %</td>" in text["strace"]
     assert text["ftrace"].count("do not show which file they are about") == 2
     assert "nothing that is known" not in text["ftrace"]
     assert "The log has no times" not in text["empty"]
