@@ -82,8 +82,9 @@ def report_of(events: Events, inputs: Sequence[str] | None = None) -> Page:
     ]
     title = f"Report of {', '.join(answers.inputs) or 'no log'}"
     items = "".join(f'<li><a href="#{each.id}">{text(each.title)}</a></li>' for each in panels)
+    head = breakable(text(title))
     body = (
-        f'<a class="skip" href="#run">To the report</a><header><h1>{breakable(text(title))}</h1></header>'
+        f'<a class="skip" href="#run">To the report</a><header><h1>{head}</h1></header>'
         f"<nav><ul>{items}</ul></nav><main>{''.join(map(section, panels))}</main>"
     )
     return Page(title, document(title, body, charts="<figure" in body))

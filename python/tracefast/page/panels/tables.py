@@ -216,7 +216,7 @@ def starting(answers: Answers) -> Panel:
             "startup_sum_ns",
             "tax_ns",
             "wall_share",
-            "advice",
+            pl.when(pl.col("advice") != "").then(pl.col("advice")),
         ).sort("tax_ns", descending=True, nulls_last=True)
         body += table("starting-table", rows, most=50)
         said = {
