@@ -268,12 +268,21 @@ def test_tables_and_the_chosen_time_follow_the_keyboard_and_the_pointer(reports,
     assert page.is_visible("#errors .whole")
 
 
+TOOLTIP = """(() => {
+  const tooltip = Object.assign(document.createElement("div"), { className: "vg-tooltip" });
+  tooltip.id = "vg-tooltip-element";
+  document.body.append(tooltip);
+  return getComputedStyle(tooltip).backgroundColor;
+})()"""
+
+
 def test_dark_and_print_have_their_own_colours(reports, open_page):
     of = "getComputedStyle(document.querySelector('.mark-text text')).fill"
     colours = f"[getComputedStyle(document.body).backgroundColor, {of}]"
     light = open_page(reports["strace"])
     dark = open_page(reports["strace"], scheme="dark")
     assert light.evaluate(colours) != dark.evaluate(colours)
+    assert light.evaluate(TOOLTIP) != dark.evaluate(TOOLTIP)
     dark.emulate_media(media="print", color_scheme="dark")
     assert dark.evaluate(colours)[0] == "rgb(255, 255, 255)"
     assert dark.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
