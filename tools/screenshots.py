@@ -61,7 +61,8 @@ def drawn(name: str, folder: Path) -> str:
         record=True, width=width, file=StringIO(), force_terminal=True, color_system="truecolor"
     )
     console.print(text, soft_wrap=True)
-    svg = console.export_svg(title=f"tracefast {name}", unique_id=f"tracefast-{name}")
+    command = " ".join(PICTURES[name].split()[:2])
+    svg = console.export_svg(title=command, unique_id=f"tracefast-{name}")
     svg = _FONTS.sub("", svg).replace("Fira Code, monospace", _FAMILY)
     return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE).rstrip("\n") + "\n"
 

@@ -136,6 +136,18 @@ def test_tasks_that_a_log_only_mentions_are_counted(reports, open_page):
     assert all(row["image"] != "-" for row in page.evaluate(READ_TABLE, "waits-table"))
 
 
+def test_a_page_does_not_contradict_itself_about_what_the_log_lacks(reports):
+    text = {name: path.read_text() for name, path in reports.items()}
+    assert "Nothing is known to be missing." in text["strace"]
+    # The share of the finding is that of the table of files.
+    assert "start elsewhere than the one before ended (59 %)" in text["strace"]
+    assert "<td>random 59 %</td>" in text["strace"]
+    assert text["ftrace"].count("do not show which file they are about") == 2
+    assert "nothing that is known" not in text["ftrace"]
+    assert "The log has no times" not in text["empty"]
+    assert "It has no events." in text["empty"]
+
+
 def test_names_of_a_log_do_nothing(reports, open_page):
     page = open_page(reports["hostile"])
     assert page.title().startswith("Report of")
@@ -256,12 +268,21 @@ def test_tables_and_the_chosen_time_follow_the_keyboard_and_the_pointer(reports,
     assert page.is_visible("#errors .whole")
 
 
+TOOLTIP = """(() => {
+  const tooltip = Object.assign(document.createElement("div"), { className: "vg-tooltip" });
+  tooltip.id = "vg-tooltip-element";
+  document.body.append(tooltip);
+  return getComputedStyle(tooltip).backgroundColor;
+})()"""
+
+
 def test_dark_and_print_have_their_own_colours(reports, open_page):
     of = "getComputedStyle(document.querySelector('.mark-text text')).fill"
     colours = f"[getComputedStyle(document.body).backgroundColor, {of}]"
     light = open_page(reports["strace"])
     dark = open_page(reports["strace"], scheme="dark")
     assert light.evaluate(colours) != dark.evaluate(colours)
+    assert light.evaluate(TOOLTIP) != dark.evaluate(TOOLTIP)
     dark.emulate_media(media="print", color_scheme="dark")
     assert dark.evaluate(colours)[0] == "rgb(255, 255, 255)"
     assert dark.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"

@@ -22,6 +22,7 @@ from tracefast.plot.charts import (
 from tracefast.plot.intervals import at_once
 
 DEMO = tf.scan(DATA / "demo.strace.zst")
+FTRACE = tf.scan(DATA / "demo.ftrace.zst")
 MILLION = 1_000_000
 
 
@@ -173,6 +174,23 @@ def test_latencies_are_those_of_the_events(demo):
         assert part["below_share"][-1] == 1
     only = latency.rows(DEMO, names=["read"])
     assert only["name"].unique().to_list() == ["read"]
+
+
+def test_calls_of_no_time_are_not_said_to_take_less_than_a_nanosecond():
+    rows = latency.rows(FTRACE)
+    assert 0 in rows["low_s"].to_list()
+    drawn = latency.chart(rows, cumulative=True).to_dict()
+    points = [row for held in drawn["datasets"].values() for row in held]
+    assert {row["name"] for row in points} == set(rows["name"])
+    assert min(row["high_s"] for row in points) > 1e-9
+    ends = [row for row in points if row["below_share"] == 1]
+    assert {row["name"] for row in ends} == set(rows["name"])
+
+
+def test_the_axis_of_counts_tells_small_ones_apart():
+    for drawn in (latency.chart(latency.rows(DEMO)), sizes.chart(sizes.rows(DEMO))):
+        axis = drawn.to_dict()["encoding"]["y"]["axis"]
+        assert axis["values"][:4] == [0, 1, 10, 100]
 
 
 def test_runs_of_offsets_hold_every_access():

@@ -20,9 +20,11 @@ from tracefast.analysis.waits.pairs import pairs
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.analysis.workers.batches import batches_of
 from tracefast.analysis.workers.pools import pools_of
+from tracefast.cli.screen.flow.gaps import gap_sentences
 from tracefast.page.activity import Activity, activity_of
 from tracefast.plot.bounds import nanoseconds
 from tracefast.plot.charts.offsets import runs_of
+from tracefast.quantities import plural
 
 # What has no offsets, and is no file for people.
 _KERNEL_TIMES: Final = {"source": pl.String, "name": pl.String, "kernel_ns": pl.Int64}
@@ -32,6 +34,14 @@ _ACCESS: Final = (
     *("source", "file", "ofd", "task", "pid", "name"),
     *("access", "offset", "bytes", "ts", "dur_ns"),
 )
+_GAPS: Final = {
+    "no-times": "It has no times: record with strace -ttt -T.",
+    "no-durations": "It has no durations of calls: record with strace -T.",
+    "no-children": "Other threads and children may be missing: record with strace -f.",
+    "lost": "Events were lost: record with a larger buffer.",
+    "attached": "It starts in mid-run, or not all calls were traced.",
+    "filtered": "Not all calls were traced: record without -e.",
+}
 # Of a file with more of them, those of each step of time are one.
 _MOST_ACCESSES: Final = 50_000
 
@@ -58,6 +68,33 @@ class Answers:
     def is_ftrace(self) -> bool:
         """Whether events have a processor: those of ftrace do."""
         return bool(self.table("tasks")["with_cpu"].sum())
+
+    @property
+    def has_events(self) -> bool:
+        """Whether the log is about anything."""
+        return bool(self.table("tasks")["events"].sum())
+
+    @cached_property
+    def tracer(self) -> str:
+        """What recorded the log."""
+        if not self.has_events:
+            return "not known"
+        if self.is_ftrace:
+            return "ftrace"
+        return "strace" if self.kernel_times.is_empty() else "strace and ftrace, joined"
+
+    @cached_property
+    def lacks(self) -> list[str]:
+        """What the log cannot tell, in sentences."""
+        if not self.has_events:
+            return ["It has no events."]
+        lacks = [_GAPS[gap] for gap in self.found.gaps if gap in _GAPS]
+        if unparsed := int(self.table("tasks")["unparsed"].sum()):
+            lacks.append(
+                f"{plural(unparsed, 'line')} not understood: tracefast parse --explain shows them."
+            )
+        said = (f"{text[:1].upper()}{text[1:]}." for text in self.found.quality)
+        return [*lacks, *gap_sentences(self.found.flow_gaps), *said]
 
     @cached_property
     def others(self) -> pl.DataFrame:

@@ -18,6 +18,8 @@ _LOW: Final = 16
 _LONG: Final = 24
 # Not the first slash of a path, which would be alone at the end of a line.
 _FOLDER: Final = re.compile(r"(?<=\w)/")
+# Words of a command with a hyphen, such as options: lines break after these.
+_HYPHENATED: Final = re.compile(r"(?<!\S)[\w-]*-[\w=-]*(?!\S)")
 # Sentences hold a path or two.
 _SENTENCE: Final = 700
 
@@ -67,22 +69,23 @@ def empty(why: str, record: str | None = None) -> str:
 
     Examples
     --------
-    >>> print(empty("The log has no times.", "strace -ttt -T"))
-    <p class="dim empty">The log has no times. Record: <code>strace -ttt -T</code></p>
+    >>> print(empty("The log has no times.", "strace"))
+    <p class="dim empty">The log has no times. Record: <code>strace</code></p>
     """
     more = f" Record: {code(record)}" if record is not None else ""
     return f'<p class="dim empty">{text(why, _SENTENCE)}{more}</p>'
 
 
 def code(command: str) -> str:
-    """Write a command.
+    """Write a command: no line of it ends in the middle of an option.
 
     Examples
     --------
-    >>> code("tracefast files <log>")
-    '<code>tracefast files &lt;log&gt;</code>'
+    >>> code("strace -f <log>")
+    '<code>strace <span>-f</span> &lt;log&gt;</code>'
     """
-    return f"<code>{text(command, _SENTENCE)}</code>"
+    words = _HYPHENATED.sub(r"<span>\g<0></span>", text(command, _SENTENCE))
+    return f"<code>{words}</code>"
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tracefast._polars.given_events import Events
 from tracefast.outputs import write_whole
 from tracefast.page.answers import answers_to
-from tracefast.page.elements import section
+from tracefast.page.elements import breakable, section
 from tracefast.page.panels import first, tables
 from tracefast.page.shell import document, text
 
@@ -82,8 +82,9 @@ def report_of(events: Events, inputs: Sequence[str] | None = None) -> Page:
     ]
     title = f"Report of {', '.join(answers.inputs) or 'no log'}"
     items = "".join(f'<li><a href="#{each.id}">{text(each.title)}</a></li>' for each in panels)
+    head = breakable(text(title))
     body = (
-        f'<a class="skip" href="#run">To the report</a><header><h1>{text(title)}</h1></header>'
+        f'<a class="skip" href="#run">To the report</a><header><h1>{head}</h1></header>'
         f"<nav><ul>{items}</ul></nav><main>{''.join(map(section, panels))}</main>"
     )
     return Page(title, document(title, body, charts="<figure" in body))

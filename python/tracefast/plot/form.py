@@ -37,6 +37,21 @@ def amounts(**axis: Any) -> Any:  # noqa: ANN401 - of altair
     return altair().Axis(format="~s", labelExpr=label, **axis)
 
 
+def count_axis(field: str, *, title: str) -> Any:  # noqa: ANN401 - of altair
+    """Give the axis of counts from 0 to millions, on which 1 can be told from 0.
+
+    Examples
+    --------
+    >>> count_axis("calls", title="calls").to_dict()["scale"]
+    {'type': 'symlog'}
+    """
+    alt = altair()
+    # Vega's own ticks are as far apart as on a linear axis, which leaves its lower half without.
+    ticks = [0, *(10**power for power in range(10))]
+    axis = alt.Axis(values=ticks, format=COUNT)
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="symlog"), axis=axis)
+
+
 def tooltip(*lines: str | tuple[str, str] | tuple[str, str | None, str]) -> list[Any]:
     """Give the lines of a tooltip.
 

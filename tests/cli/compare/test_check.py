@@ -155,6 +155,7 @@ def test_init_writes_rules_that_the_log_keeps(run, logs):
     [
         (["old.strace.zst"], "not a file of rules"),
         (["rules.toml"], "no log to check"),
+        (["none.toml", "old.strace.zst"], "check --init LOG -o none.toml writes a first one"),
         (["rules.toml", "rules.toml", "old.strace.zst"], "two rules have this name"),
         (["--init", "old.strace.zst", "--format", "csv"], "--init writes TOML"),
         (["--init", "old.strace.zst", "--that", "files: reads > 1"], "--that"),

@@ -57,6 +57,8 @@ class Overview:
     gaps: list[str]
     asked: Tables | None = None
     """What the rules of insights asked, if they were made."""
+    flow_gaps: tuple[str, ...] = ()
+    """What the log lacks for `tracefast.flow`, if that was made."""
     quality: tuple[str, ...] = ()
     """What reading the log showed that the tables do not, in words."""
 
@@ -101,8 +103,10 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
     folds = finished(passing)
     said = quality(reports_of(events))
     gaps = [gap for fold in folds if isinstance(fold, _core.Waits) for gap in fold.gaps]
+    flows = [fold for fold in folds if isinstance(fold, _core.Flow)]
+    flow_gaps = [gap for fold in flows for gap in fold.gaps]
     # Of a fold of the flow, the roles are taken first.
-    roles = [part for fold in folds if isinstance(fold, _core.Flow) for part in fold.roles()]
+    roles = [part for fold in flows for part in fold.roles()]
     tables = dict(zip(folds_of, rows_of_folds(folds), strict=True))
     if flow:
         tables["flow"], tables[_ROLES] = tables[_ROLES], pl.concat(map(pl.DataFrame, roles))
@@ -120,7 +124,7 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
         for rows in found_by(RULES, asked):
             if rows is not None:
                 tables[_INSIGHTS] = rows
-    return Overview(tables, gaps, asked, tuple(said))
+    return Overview(tables, gaps, asked, tuple(flow_gaps), tuple(said))
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:

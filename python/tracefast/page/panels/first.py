@@ -42,7 +42,7 @@ def run(answers: Answers) -> Panel:
     if answers.activity is not None:
         rows.append(("Length", units.duration(round(answers.activity.span_s * 1e9))))
     rows += [
-        ("Tracer", "ftrace" if answers.is_ftrace else "strace"),
+        ("Tracer", answers.tracer),
         ("Events", f"{int(tasks['events'].sum()):,}"),
         ("Processes", f"{processes.height - others:,}"),
         *([("Other tasks", f"{others:,}, of which the log shows no calls")] if others else []),
@@ -50,7 +50,10 @@ def run(answers: Answers) -> Panel:
         ("Read", units.size(int(files["read_bytes"].sum()))),
         ("Written", units.size(int(files["write_bytes"].sum()))),
         ("Lines not understood", f"{int(tasks['unparsed'].sum()):,}"),
-        ("Missing in the log", ", ".join(answers.found.gaps) or "nothing that is known"),
+        (
+            "Missing in the log",
+            "see “What the log cannot tell” below" if answers.lacks else "nothing that is known",
+        ),
     ]
     return Panel("run", "Run", facts(rows))
 
@@ -93,7 +96,8 @@ def activity(answers: Answers) -> list[Panel]:
     }
     known = answers.activity
     if known is None:
-        none = empty("The log has no times.", _TIMES)
+        why = "The log has no times." if answers.has_events else "The log has no events."
+        none = empty(why, _TIMES)
         return [Panel(name, title, none) for name, title in names.items()]
     bodies = {
         "times": _times(known, answers),

@@ -12,6 +12,7 @@ from tracefast.cli.pictures.flow.svg import svg
 from tracefast.cli.pictures.layout import MOST_EDGES, MOST_NODES
 from tracefast.cli.screen.errors_table import in_words
 from tracefast.cli.screen.files.usage_lines import whole_or_pattern
+from tracefast.cli.screen.flow.gaps import gap_sentences
 from tracefast.page.activity import Activity
 from tracefast.page.answers import Answers
 from tracefast.page.charts.in_page import FOLLOW, in_page
@@ -47,14 +48,6 @@ _WAITS: Final = (
 )
 # Of joined events only.
 _OF_DEVICES: Final = ("cached_reads", "cold_reads", "disk_read_bytes")
-_GAPS: Final = {
-    "no-times": "It has no times: record with strace -ttt -T.",
-    "no-durations": "It has no durations of calls: record with strace -T.",
-    "no-children": "Other threads and children may be missing: record with strace -f.",
-    "lost": "Events were lost: record with a larger buffer.",
-    "attached": "It starts in mid-run, or not all calls were traced.",
-    "filtered": "Not all calls were traced: record without -e.",
-}
 
 
 def flow(answers: Answers) -> Panel:
@@ -75,7 +68,8 @@ def flow(answers: Answers) -> Panel:
     for group in graph.groups:
         group.names = [shown(name) for name in group.names]
     picture = f'<div class="box picture" tabindex="0">{svg(graph, "Where the data went")}</div>'
-    return Panel("flow", "Data flow", _WHOLE + picture)
+    notes = (sentence(lack, dim=True) for lack in gap_sentences(answers.found.flow_gaps))
+    return Panel("flow", "Data flow", _WHOLE + "".join(notes) + picture)
 
 
 def files(answers: Answers) -> list[Panel]:
@@ -222,7 +216,7 @@ def starting(answers: Answers) -> Panel:
             "startup_sum_ns",
             "tax_ns",
             "wall_share",
-            "advice",
+            pl.when(pl.col("advice") != "").then(pl.col("advice")),
         ).sort("tax_ns", descending=True, nulls_last=True)
         body += table("starting-table", rows, most=50)
         said = {
@@ -327,18 +321,13 @@ def kernel(answers: Answers) -> list[Panel]:
 
 def log(answers: Answers) -> Panel:
     """Say what the log cannot tell, and how to repeat the report."""
-    lacks = [_GAPS[gap] for gap in answers.found.gaps if gap in _GAPS]
-    if unparsed := int(answers.table("tasks")["unparsed"].sum()):
-        lacks.append(
-            f"{unparsed:,} lines were not understood: tracefast parse --explain shows them."
-        )
     versions = [
         ("tracefast", _core.__version__),
         ("polars", pl.__version__),
         ("Python", platform.python_version()),
     ]
     again = answers.command("report", "-o", "report.html")
-    body = bullets(lacks) if lacks else sentence("Nothing is known to be missing.")
+    body = bullets(answers.lacks) if answers.lacks else sentence("Nothing is known to be missing.")
     return Panel(
         "log",
         "What the log cannot tell",

@@ -9,7 +9,7 @@ from tracefast._polars.given_events import rows_of
 from tracefast.analysis.requests.each_request import each_request
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import SERIES, seconds
-from tracefast.plot.form import COUNT, HEIGHT, SHORT, WIDTH, tooltip
+from tracefast.plot.form import COUNT, HEIGHT, SHORT, WIDTH, count_axis, tooltip
 from tracefast.plot.histograms import durations, longest
 
 if TYPE_CHECKING:
@@ -112,9 +112,15 @@ def chart(
     alt = altair()
     time, words = ("high_s", "less than") if cumulative else ("low_s", "at least")
     share = alt.Y("below_share:Q", title=f"share of the {noun}s", axis=alt.Axis(format="%"))
-    calls = alt.Y("calls:Q", title=f"{noun}s", scale=alt.Scale(type="symlog"))
+    calls = count_axis("calls", title=f"{noun}s")
+    lines = rows
+    if cumulative:
+        # Of a clock that counts microseconds, 0 is not less than a nanosecond: the next point
+        # counts these calls, too.
+        last = pl.col("high_s") == pl.col("high_s").max().over("name")
+        lines = lines.filter((pl.col("low_s") > 0) | last)
     # A logarithmic axis has no 0, and a nanosecond is the least that a log can say.
-    lines = rows.with_columns(pl.col("low_s").clip(1e-9))
+    lines = lines.with_columns(pl.col("low_s").clip(1e-9))
     drawn: Chart = (
         alt.Chart(lines, title=title)
         .mark_line(point=True)

@@ -7,7 +7,7 @@ import polars as pl
 from tracefast._polars.given_events import rows_of
 from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.plot.altair import altair
-from tracefast.plot.form import COUNT, WIDTH, tooltip, ways
+from tracefast.plot.form import COUNT, WIDTH, count_axis, tooltip, ways
 from tracefast.plot.histograms import bin_label, power_of_two
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def chart(rows: pl.DataFrame, *, title: str = "Sizes of reads and writes") -> "C
                 axis=alt.Axis(labelAngle=0, labelOverlap=True),
             ),
             xOffset=alt.XOffset("way:N", sort=_WAYS),
-            y=alt.Y("calls:Q", title="calls", scale=alt.Scale(type="symlog")),
+            y=count_axis("calls", title="calls"),
             color=ways("way", _WAYS),
             tooltip=tooltip(
                 "way",

@@ -28,9 +28,9 @@ def fork_per_epoch(case: Case) -> Advice | None:
         "fork-per-epoch",
         "New workers are forked for each round of work"
         + (", as a DataLoader of PyTorch does in each epoch." if torch else "."),
-        f"{len(best)} rounds of {best[0]} forks, each started after all earlier workers had ended;"
-        f" the {plural(case.count, 'fork')} took {calls} in the parent alone, and each worker"
-        " starts without what the previous ones had opened and cached",
+        f"{len(best)} rounds of {best[0]:,} forks, each started after all earlier workers had"
+        f" ended; the {plural(case.count, 'fork')} took {calls} in the parent alone, and each"
+        " worker starts without what the previous ones had opened and cached",
         "Give the DataLoader persistent_workers=True."
         if torch
         else "Keep the pool of workers from round to round (PyTorch's DataLoader:"

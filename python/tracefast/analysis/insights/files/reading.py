@@ -99,11 +99,13 @@ def random_reads(log: Log) -> Iterator[Finding]:
     if weight is None:
         return
     jumped = total(files, "jumps")
+    # As of read_random_share: the first read of a file has none before.
+    later = sum(total(files, f"read_{way}") for way in ("consecutive", "forward", "backward"))
     yield Finding(
         weight=weight,
-        evidence=f"{jumped:,} of {plural(reads, 'read')} of {of_files(files)} start elsewhere than"
-        f" the one before ended ({percent(jumped / reads)}), {size(moved // reads)} each"
-        f"{took(time)}",
+        evidence=f"{jumped:,} of {plural(later, 'further read')} of {of_files(files)} start"
+        f" elsewhere than the one before ended ({percent(jumped / later)}),"
+        f" {size(moved // reads)} each{took(time)}",
         numbers={"files": files.height, "reads": reads, "jumps": jumped, "bytes": moved},
         object=path_of(files),
         calls=calls_on(files, FETCHES, ["forward", "backward"]),

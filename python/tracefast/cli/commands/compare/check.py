@@ -1,6 +1,9 @@
 """`tracefast check`: whether logs keep the limits of rules."""
 
+import errno
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -112,6 +115,12 @@ def _rules_and_logs(inputs: list[str], that: list[str]) -> "tuple[list[Rule], li
 
     files = [name for name in inputs if name.lower().endswith(_RULES)]
     logs = [name for name in inputs if name not in files]
+    for file in files:
+        if not Path(file).exists():
+            raise CommandError(
+                f"{file}: {os.strerror(errno.ENOENT)}",
+                f"tracefast check --init LOG -o {file} writes a first one",
+            )
     rules = [rule for file in files for rule in read_rules(file)]
     rules += [rule_that(text) for text in that]
     if not rules:

@@ -16,8 +16,13 @@ _GAPS: Final = {
 }
 
 
+def gap_sentences(gaps: Iterable[str]) -> list[str]:
+    """Write what the logs lack, in sentences."""
+    found = set(gaps)
+    return [text for gap, text in _GAPS.items() if gap in found]
+
+
 def gap_lines(gaps: Iterable[str], width: int | None) -> list[str]:
     """Write what the logs lack, in lines."""
-    found = set(gaps)
-    texts = [text for gap, text in _GAPS.items() if gap in found]
+    texts = gap_sentences(gaps)
     return [line for text in texts for line in textwrap.wrap(text, width or _PROSE_WIDTH)]
