@@ -161,6 +161,10 @@ EARLY = r"""
 7 0.030000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=5000000}, NULL) = 0 <0.005000>
 """
 B_FIRST = "7 0.040000 munmap(0x8000, 4096) = 0 <0.000300>\n"
+SLEPT = "7 0.041000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=5000}, NULL) = 0 <0.000050>\n"
+LOOKED = '7 0.036000 openat(AT_FDCWD, "/etc/hosts", O_RDONLY) = 9 <0.000010>\n'
+SPOKE = '7 0.036000 write(1</dev/pts/0>, "loss", 4) = 4 <0.000010>\n'
+SPOKE_LATER = '7 0.040500 write(1</dev/pts/0>, "loss", 4) = 4 <0.000010>\n'
 A_LATER = "7 0.050000 munmap(0x7000, 4096) = 0 <0.000100>\n"
 ENDED = "7 0.060000 +++ exited with 0 +++\n"
 
@@ -168,12 +172,18 @@ ENDED = "7 0.060000 +++ exited with 0 +++\n"
 @pytest.mark.parametrize(
     ("more", "rows"),
     [
-        # Who gives back the second one first waited for it, and used the other one after it.
-        (B_FIRST + A_LATER + ENDED, [("B", 20_300_000, 190_000), ("A", 300_000, 300_000)]),
-        (B_FIRST + ENDED, [("B", 20_300_000, 190_000), ("A", 300_000, 300_000)]),
+        # Who gives back the second one first waited for it, and used the other one after it. Between
+        # two sleeps it does nothing but take them over.
+        (B_FIRST + A_LATER + ENDED, [("B", 21_000_000, 790_000), ("A", 5_300_000, 5_300_000)]),
+        (B_FIRST + ENDED, [("B", 21_000_000, 790_000), ("A", 5_300_000, 5_300_000)]),
+        (B_FIRST + SLEPT + ENDED, [("B", 21_000_000, 790_000), ("A", 6_000_000, 6_000_000)]),
+        # A file that it opens and a text that it writes are its own work.
+        (LOOKED + B_FIRST + ENDED, [("B", 21_000_000, 790_000), ("A", 300_000, 300_000)]),
+        (SPOKE + B_FIRST + ENDED, [("B", 21_000_000, 790_000), ("A", 300_000, 300_000)]),
+        (B_FIRST + SPOKE_LATER + SLEPT, [("B", 21_000_000, 790_000), ("A", 5_300_000, 5_300_000)]),
         # In the order in which they came, or with nothing given back: one after the other.
-        (A_LATER + ENDED, [("A", 1_400_000, 190_000), ("B", 18_900_000, 190_000)]),
-        (ENDED, [("A", 1_400_000, 190_000), ("B", 18_900_000, 190_000)]),
+        (A_LATER + ENDED, [("A", 1_400_000, 190_000), ("B", 19_500_000, 790_000)]),
+        (ENDED, [("A", 1_400_000, 190_000), ("B", 19_500_000, 790_000)]),
     ],
 )
 def test_what_came_early_is_used_when_the_one_before_is_given_back(tmp_path, more, rows):

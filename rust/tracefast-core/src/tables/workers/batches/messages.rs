@@ -40,11 +40,9 @@ pub(crate) struct Batch {
     pub(crate) taker_tid: Option<i32>,
     pub(crate) giver: u32,
     pub(crate) line: u64,
-    /// Since when the receiver waited for the message, or for one that came before it.
+    /// When the receiver asked for the message, or for the first that came instead of it; since when
+    /// it waited, when it had the message, and when also the memory.
     asked: i64,
-    /// What it waited for those that came before this one, for which it waited.
-    waited: i64,
-    /// Since when it waited after that, when it had the message, and when also the memory.
     since: i64,
     had: i64,
     pub(crate) end: i64,
@@ -100,11 +98,7 @@ impl Call<'_> {
 impl Batch {
     /// How long the receiver waited for it; null if that is not known.
     pub(crate) fn wait_ns(&self) -> Option<i64> {
-        (!self.early).then(|| self.waited.saturating_add(self.own_wait_ns()))
-    }
-
-    fn own_wait_ns(&self) -> i64 {
-        self.end.saturating_sub(self.since).max(0)
+        (!self.early).then(|| self.end.saturating_sub(self.since).max(0))
     }
 
     /// What is part of the wait, after the message had come.
@@ -155,15 +149,16 @@ impl Messages {
                 | Act::Open
         );
         if goes_on && let Some(taker) = self.takers.get_mut(&at.task) {
-            let shared = act == Act::Open && tasks.path.get(at.row).is_some_and(is_shared_memory);
+            let shared = || tasks.path.get(at.row).is_some_and(is_shared_memory);
             if let Some(taking) = taker.goes_on(from) {
                 let message = taker.message(at.task, None, taking);
                 self.whole(at, message);
-            } else if !shared && act != Act::Give {
+            } else if act == Act::Take && from.is_some() {
+                taker.asks();
+            } else if act == Act::Take {
                 taker.moves_on();
-                if matches!(act, Act::Sleep | Act::Open) {
-                    taker.works();
-                }
+            } else if act == Act::Open && !shared() {
+                taker.opens();
             }
         }
         let bytes = || own.bytes.get(at.row).or(ret).unwrap_or(0);
@@ -198,13 +193,17 @@ impl Messages {
                 {
                     return self.gave(at, channel, bytes());
                 }
+                if to.is_none()
+                    && let Some(taker) = self.takers.get_mut(&at.task)
+                {
+                    taker.writes();
+                }
             }
+            Act::Sleep => self.sleeps(at),
             Act::Poll | Act::Select | Act::EpollWait => {
                 let fd = only_descriptor(tasks.args.get(at.row).unwrap_or_default());
                 if fd == Some(NO_DESCRIPTOR) {
-                    if let Some(taker) = self.takers.get_mut(&at.task) {
-                        taker.rests();
-                    }
+                    self.sleeps(at);
                 } else {
                     let found = ret.is_some_and(|ret| ret > 0);
                     let took = at.dur.unwrap_or(0);
@@ -343,8 +342,7 @@ impl Messages {
                 taker_tid: at.tid(message.task),
                 giver: given.task,
                 line: message.line,
-                asked: message.since,
-                waited: 0,
+                asked: message.asked,
                 since: message.since,
                 had: message.end,
                 end,
@@ -368,6 +366,15 @@ impl Messages {
     fn received(&mut self, at: &Call<'_>) {
         if let Some(taker) = self.takers.get_mut(&at.task) {
             taker.received(at.end());
+            self.taken_over(at.task);
+        }
+    }
+
+    /// A task sleeps.
+    fn sleeps(&mut self, at: &Call<'_>) {
+        if let Some(taker) = self.takers.get_mut(&at.task)
+            && taker.sleeps((at.ts, at.end()))
+        {
             self.taken_over(at.task);
         }
     }
@@ -423,15 +430,14 @@ impl Messages {
     /// meanwhile is part of the wait for this one; one that had come early took the place of the one
     /// that the task then gave back.
     fn used(&mut self, turn: &Turn) {
-        let (mut asked, mut waited) = (None, 0_i64);
+        let mut first = None;
         for &early in &turn.early {
             let Some(row) = self.rows.get_mut(early as usize) else { continue };
-            asked = asked.or(Some(row.asked));
-            waited = waited.saturating_add(row.own_wait_ns());
+            first = first.or(Some((row.asked, row.since)));
             row.early = true;
         }
         let Some(row) = self.rows.get_mut(turn.row as usize) else { return };
-        (row.asked, row.waited) = (asked.unwrap_or(row.asked), waited);
+        (row.asked, row.since) = first.unwrap_or((row.asked, row.since));
         if let Some((since, end)) = turn.bound {
             (row.asked, row.since, row.had, row.end) = (since, since, since, end);
             row.early = false;

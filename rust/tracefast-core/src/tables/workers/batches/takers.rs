@@ -18,7 +18,8 @@ pub(crate) const PAUSE_NS: i64 = 5_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taking {
     pub(crate) channel: u32,
-    /// Since when the task waited for it.
+    /// When the task asked for it, and since when it waited.
+    asked: i64,
     pub(crate) since: i64,
     pub(crate) end: i64,
     pub(crate) bytes: i64,
@@ -33,7 +34,8 @@ pub(crate) struct Message {
     pub(crate) task: u32,
     pub(crate) channel: u32,
     pub(crate) fd: Option<i32>,
-    /// Since when the task waited for it, and when it had it.
+    /// When the task asked for it, since when it waited, and when it had it.
+    pub(crate) asked: i64,
     pub(crate) since: i64,
     pub(crate) end: i64,
     pub(crate) bytes: i64,
@@ -94,7 +96,11 @@ pub(crate) struct Taker {
     had: i64,
     /// Since then it has done something of its own.
     worked: bool,
+    /// When it last woke from a sleep, if since then it has only taken messages over.
+    woke: Option<i64>,
     uses: Uses,
+    /// When it had given back memory of a message, until its next call of another kind.
+    gave_back: Option<i64>,
     /// When it last closed memory of a message, and which.
     closed: Option<(u32, i64)>,
 }
@@ -105,7 +111,7 @@ const LOOK_NS: i64 = 1_000_000;
 impl Taker {
     /// It waited for a descriptor, or for one of several.
     pub(crate) fn asked(&mut self, fd: Option<i32>, ts: i64, took: i64, found: bool) {
-        self.taking_over = TakingOver::default();
+        (self.taking_over, self.gave_back) = (TakingOver::default(), None);
         if !found && took < LOOK_NS {
             self.asked = None;
             return;
@@ -115,20 +121,45 @@ impl Taker {
         self.asked = Some((fd, since));
     }
 
-    /// It did something else than wait.
-    pub(crate) fn rests(&mut self) {
-        (self.asked, self.taking_over) = (None, TakingOver::default());
-        self.works();
+    /// It sleeps, from a moment to another one: a pause of its own. What it did just before was the
+    /// last part of taking over a message, and what it does next is the first part of the next one.
+    /// Whether the former is longer by this.
+    pub(crate) fn sleeps(&mut self, (ts, end): (i64, i64)) -> bool {
+        let soon = |since: &i64| ts.saturating_sub(*since) < PAUSE_NS;
+        if self.gave_back.take().is_some_and(|since| soon(&since)) {
+            self.uses.rests(ts);
+        }
+        let over = &mut self.taking_over;
+        let longer = over.goes_on && over.until.as_ref().is_some_and(soon);
+        if longer {
+            over.until = over.until.max(Some(ts));
+        }
+        over.goes_on = false;
+        (self.asked, self.woke, self.worked) = (None, Some(end), true);
+        longer
     }
 
-    /// It did something of its own.
-    pub(crate) fn works(&mut self) {
+    /// It opened a file.
+    pub(crate) fn opens(&mut self) {
+        self.moves_on();
         self.worked = true;
     }
 
-    /// It read something, or opened a file.
+    /// It read something else than a message.
     pub(crate) fn moves_on(&mut self) {
         self.taking_over.goes_on = false;
+        self.writes();
+    }
+
+    /// It wrote something elsewhere than to a worker: a call of its own.
+    pub(crate) fn writes(&mut self) {
+        (self.woke, self.gave_back) = (None, None);
+    }
+
+    /// It takes something that may be a message.
+    pub(crate) fn asks(&mut self) {
+        self.taking_over.goes_on = false;
+        self.gave_back = None;
     }
 
     /// Until when it takes over its last message, as far as is known.
@@ -211,7 +242,8 @@ impl Taker {
         let takes_over = message != self.messages && self.takes_over(message, times);
         let goes_on = |since: i64| times.0.saturating_sub(since) < PAUSE_NS;
         let closed = self.closed.take().filter(|&(of, ts)| of == message && goes_on(ts));
-        let since = closed.map_or(times.0, |(_, since)| since);
+        let since = self.woke.take().or(closed.map(|(_, since)| since)).unwrap_or(times.0);
+        self.gave_back = Some(times.1);
         (takes_over, self.uses.gave_back(message, (since, times.1)))
     }
 
@@ -249,12 +281,16 @@ impl Taker {
         (ts, end): (i64, i64),
         line: u64,
     ) -> Option<Taking> {
-        let asked = self.asked.take().filter(|(one, _)| one.is_none() || *one == fd);
-        let since = asked.map_or(ts, |(_, since)| since.min(ts));
+        let asked = self.asked.take();
+        let same = asked.filter(|(one, _)| one.is_none() || *one == fd);
+        // After a wait for something else the sleep before it does not count.
+        let woke = self.woke.take().filter(|_| asked.is_none() || same.is_some());
+        let asked = same.map_or(ts, |(_, since)| since.min(ts));
+        let since = woke.unwrap_or(asked).min(asked);
         let all = requested.is_none_or(|requested| requested == bytes);
         let Some(taking) = self.taking.as_mut() else {
             let is_length = is_length(requested, bytes);
-            let taking = Taking { channel, since, end, bytes, line, is_length };
+            let taking = Taking { channel, asked, since, end, bytes, line, is_length };
             self.taking = is_length.then_some(taking);
             return (!is_length).then_some(taking);
         };
@@ -273,11 +309,22 @@ impl Taker {
         self.messages = self.messages.wrapping_add(1);
         self.taking_over =
             TakingOver { until: Some(taking.end), goes_on: true, ..TakingOver::default() };
-        let Taking { channel, since, end, bytes, line, .. } = taking;
+        let Taking { channel, asked, since, end, bytes, line, .. } = taking;
         let worked = std::mem::replace(&mut self.worked, false);
         let at_once = !worked && since.saturating_sub(self.had) < PAUSE_NS;
         self.had = end;
-        Message { task, channel, fd, since, end, bytes, line, number: self.messages, at_once }
+        Message {
+            task,
+            channel,
+            fd,
+            asked,
+            since,
+            end,
+            bytes,
+            line,
+            number: self.messages,
+            at_once,
+        }
     }
 }
 
@@ -359,9 +406,9 @@ mod tests {
         reads.moves_on();
         assert!(!reads.unmaps(1, (MS, 2 * MS)).0);
         let mut sleeps = with_two_messages();
-        sleeps.rests();
-        assert!(!sleeps.unmaps(1, (MS, 2 * MS)).0);
-        assert_eq!((paused.taken_over(), sleeps.taken_over()), (Some(0), None));
+        assert!(sleeps.sleeps((MS, 2 * MS)));
+        assert!(!sleeps.unmaps(1, (2 * MS, 3 * MS)).0);
+        assert_eq!((paused.taken_over(), sleeps.taken_over()), (Some(0), Some(MS)));
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub(crate) struct Uses {
     bound: Option<(i64, i64)>,
     /// A message has come since the last one was given back.
     came: bool,
+    /// The task has slept since then.
+    rested: bool,
 }
 
 impl Uses {
@@ -74,12 +76,14 @@ impl Uses {
         if self.last == Some(message) {
             if let Some((since, until)) = self.bound.filter(|_| !self.came) {
                 // The rest of its memory, or the task had already given back a part while it used it.
-                let goes_on = ts.saturating_sub(until) < PAUSE_NS;
+                let goes_on = !self.rested && ts.saturating_sub(until) < PAUSE_NS;
                 self.bound = Some((if goes_on { since } else { ts }, end));
             }
+            self.rested = false;
             return None;
         }
         // Nor can one have come if it was the last of all.
+        self.rested = false;
         let is_newest = self.held.back().is_some_and(|held| held.message == message);
         let came = std::mem::replace(&mut self.came, false) && !is_newest;
         let bound = (!came).then_some((ts, end));
@@ -87,6 +91,14 @@ impl Uses {
         self.last = Some(message);
         let at = self.held.iter().position(|held| held.message == message)?;
         Some(self.turn(at, before))
+    }
+
+    /// The task sleeps, just after it had given back memory: it had the next message then.
+    pub(crate) fn rests(&mut self, ts: i64) {
+        if let Some((_, end)) = self.bound.as_mut().filter(|_| !self.came) {
+            *end = ts;
+        }
+        self.rested = true;
     }
 
     /// The task has ended. What is known of the last message that came early.
