@@ -372,7 +372,7 @@ class Waits(Fold):
 
 @final
 class Workers(Fold):
-    def __new__(cls) -> Self: ...
+    def __new__(cls, *, estimates: bool = True) -> Self: ...
 
 @final
 class Survey(Fold):

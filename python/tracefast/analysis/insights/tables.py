@@ -27,7 +27,8 @@ FOLDS: Final[dict[str, Callable[[], _core.Fold]]] = {
     "syscalls": lambda: _core.Syscalls(span=True),
     "waits": lambda: _core.Waits(min_ns=MIN_NS),
     "forks": lambda: _core.Forks(hints=True),
-    "workers": _core.Workers,
+    # No rule asks how much memory a log of strace suggests that they have.
+    "workers": lambda: _core.Workers(estimates=False),
     "roles": _core.Roles,
     "tasks": _core.TaskTally,
     "calls": _core.FileTally,

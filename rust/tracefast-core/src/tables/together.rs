@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 
 use crate::tables::errors::FailedCalls;
 use crate::tables::event_columns::EventColumns;
+use crate::tables::flow::{Flow, Roles};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::forks::Forks;
 use crate::tables::process_tracking::follower::{Follower, follow};
@@ -34,26 +35,73 @@ use crate::tables::workers::Workers;
 #[derive(Debug, Default)]
 pub struct Together {
     tracker: Box<Tracker>,
+    begun: bool,
 }
 
-/// The folds of one pass, at most one of each type.
-#[derive(Default)]
-struct Folds<'f> {
-    processes: Option<&'f mut Processes>,
-    failed_calls: Option<&'f mut FailedCalls>,
-    forks: Option<&'f mut Forks>,
-    waits: Option<&'f mut Waits>,
-    workers: Option<&'f mut Workers>,
+/// Declares the types of folds that may share.
+macro_rules! folds {
+    ($($name:ident: $fold:ty),* $(,)?) => {
+        /// The folds of one pass, at most one of each type.
+        #[derive(Default)]
+        struct Folds<'f> {
+            $($name: Option<&'f mut $fold>,)*
+        }
+
+        impl<'f> Folds<'f> {
+            fn takes(fold: &dyn Any) -> bool {
+                $(fold.is::<$fold>())||*
+            }
+
+            fn of(folds: &'f mut [&mut dyn Any]) -> Self {
+                let mut found = Self::default();
+                for fold in folds {
+                    $(
+                        if fold.is::<$fold>() {
+                            found.$name = fold.downcast_mut();
+                            continue;
+                        }
+                    )*
+                }
+                found
+            }
+
+            fn push(
+                &mut self,
+                tracker: &mut Box<Tracker>,
+                batch: &RecordBatch,
+                words: &Dictionaries,
+            ) -> Result<(), ArrowError> {
+                let mut tasks = TaskColumns::from_batch(batch, words)?;
+                $(let mut $name = columns(&self.$name, batch, words)?;)*
+                for row in 0..batch.num_rows() {
+                    let found = tracker.row(&mut tasks, row);
+                    $(follow((&mut self.$name, &mut $name), tracker, row, found);)*
+                }
+                Ok(())
+            }
+
+            /// Each gets what is known about tasks.
+            fn end(self, tracker: &Tracker) {
+                $(hand_over(self.$name, tracker);)*
+            }
+        }
+    };
+}
+
+folds! {
+    processes: Processes,
+    failed_calls: FailedCalls,
+    forks: Forks,
+    waits: Waits,
+    workers: Workers,
+    roles: Roles,
+    flow: Flow,
 }
 
 impl Together {
     /// Whether a fold is of a type that needs to know about tasks.
     pub fn takes(fold: &dyn Any) -> bool {
-        fold.is::<Processes>()
-            || fold.is::<FailedCalls>()
-            || fold.is::<Forks>()
-            || fold.is::<Waits>()
-            || fold.is::<Workers>()
+        Folds::takes(fold)
     }
 
     /// Adds events to folds, of each type one, which must be the same ones each time. Events must
@@ -67,54 +115,26 @@ impl Together {
         batch: &RecordBatch,
         words: &Dictionaries,
     ) -> Result<(), ArrowError> {
-        let Folds { processes, failed_calls, forks, waits, workers } = &mut Folds::of(folds);
-        let tracker = &mut self.tracker;
-        tracker.keeps_argv |= processes.is_some() || forks.is_some();
-        let mut tasks = TaskColumns::from_batch(batch, words)?;
-        let mut of_processes = columns(processes, batch, words)?;
-        let mut of_failed_calls = columns(failed_calls, batch, words)?;
-        let mut of_forks = columns(forks, batch, words)?;
-        let mut of_waits = columns(waits, batch, words)?;
-        let mut of_workers = columns(workers, batch, words)?;
-        for row in 0..batch.num_rows() {
-            let found = tracker.row(&mut tasks, row);
-            follow((processes, &mut of_processes), tracker, row, found);
-            follow((failed_calls, &mut of_failed_calls), tracker, row, found);
-            follow((forks, &mut of_forks), tracker, row, found);
-            follow((waits, &mut of_waits), tracker, row, found);
-            follow((workers, &mut of_workers), tracker, row, found);
-        }
-        Ok(())
-    }
-
-    /// Gives the folds what is known about tasks: they have all events.
-    pub fn end(self, folds: &mut [&mut dyn Any]) {
-        let Folds { processes, failed_calls, forks, waits, workers } = Folds::of(folds);
-        hand_over(processes, &self.tracker);
-        hand_over(failed_calls, &self.tracker);
-        hand_over(forks, &self.tracker);
-        hand_over(waits, &self.tracker);
-        hand_over(workers, &self.tracker);
-    }
-}
-
-impl<'f> Folds<'f> {
-    fn of(folds: &'f mut [&mut dyn Any]) -> Self {
-        let mut found = Self::default();
-        for fold in folds {
-            if fold.is::<Processes>() {
-                found.processes = fold.downcast_mut();
-            } else if fold.is::<FailedCalls>() {
-                found.failed_calls = fold.downcast_mut();
-            } else if fold.is::<Forks>() {
-                found.forks = fold.downcast_mut();
-            } else if fold.is::<Waits>() {
-                found.waits = fold.downcast_mut();
-            } else if fold.is::<Workers>() {
-                found.workers = fold.downcast_mut();
+        let mut folds = Folds::of(folds);
+        if !std::mem::replace(&mut self.begun, true) {
+            self.tracker.keeps_argv = folds.processes.is_some() || folds.forks.is_some();
+            if let (Some(forks), Some(_)) = (&mut folds.forks, &folds.workers) {
+                forks.expect_workers();
             }
         }
-        found
+        folds.push(&mut self.tracker, batch, words)
+    }
+
+    /// Gives the folds what is known about tasks, and about workers: they have all events.
+    pub fn end(mut self, folds: &mut [&mut dyn Any]) {
+        let mut folds = Folds::of(folds);
+        if let Some(workers) = &mut folds.workers {
+            workers.end(&mut self.tracker);
+            if let Some(forks) = &mut folds.forks {
+                forks.take_workers(&workers.retired);
+            }
+        }
+        folds.end(&self.tracker);
     }
 }
 

@@ -12,7 +12,13 @@ pub struct Workers;
 #[pymethods]
 impl Workers {
     #[new]
-    fn new() -> PyClassInitializer<Self> {
-        Fold::extended(Self, workers::Workers::default())
+    #[pyo3(signature = (*, estimates = true))]
+    fn new(estimates: bool) -> PyClassInitializer<Self> {
+        let fold = if estimates {
+            workers::Workers::default()
+        } else {
+            workers::Workers::without_estimates()
+        };
+        Fold::extended(Self, fold)
     }
 }

@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 use crate::hash::HashMap;
 use crate::tables::event_columns::{EventColumns, Numbers, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
-use crate::tables::forks::hints::{Called, Extent};
+use crate::tables::forks::hints::{Called, Extent, Starts};
 use crate::tables::forks::pids::Pids;
 use crate::tables::forks::pipes::Pipes;
 use crate::tables::forks::startup::Step;
@@ -19,7 +19,6 @@ use crate::tables::names::Names;
 use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
-use crate::tables::workers::Workers;
 use crate::tables::workers::fold::CallColumns;
 use crate::thin_vec::ThinVec;
 
@@ -51,7 +50,7 @@ pub struct Forks {
     pub(crate) births: Vec<Birth>,
     pub(crate) pipes: Pipes,
     /// Evidence for advice is wanted: who is a worker, and what else the events say.
-    pub(crate) hints: Option<Box<Workers>>,
+    pub(crate) hints: Option<Starts>,
 }
 
 impl Default for Forks {
@@ -282,8 +281,8 @@ impl RowFold for Forks {
         words: &'a Dictionaries,
     ) -> Result<Self::Columns<'a>, ArrowError> {
         let workers = match self.hints {
-            Some(_) => Some(CallColumns::from_batch(batch, words)?),
-            None => None,
+            Some(Starts::Own(_)) => Some(CallColumns::from_batch(batch, words)?),
+            _ => None,
         };
         Ok((Columns::from_batch(batch, words)?, workers))
     }
@@ -296,7 +295,7 @@ impl RowFold for Forks {
 
     /// The table, in order of source and time.
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        if let Some(workers) = &mut self.hints {
+        if let Some(Starts::Own(workers)) = &mut self.hints {
             workers.end(&mut self.tracker);
         }
         // The table does not look tasks up by id, and there may be millions.
@@ -320,7 +319,9 @@ impl Follower for Forks {
         found: Option<TaskRow>,
     ) {
         let tasks = &mut columns.0;
-        if let (Some(fold), Some(workers), Some(found)) = (&mut self.hints, workers, found) {
+        if let (Some(Starts::Own(fold)), Some(workers), Some(found)) =
+            (&mut self.hints, workers, found)
+        {
             fold.see(&mut self.tracker, workers, row, found);
         }
         let known = found.and_then(|found| self.tracker.tasks.get(found.task as usize));

@@ -15,6 +15,7 @@ use crate::tables::process_tracking::launcher::{StartMethod, WorkerRole};
 use crate::tables::process_tracking::word_classes::Status;
 use crate::tables::table_builder::TableBuilder;
 use crate::tables::workers::Workers;
+use crate::tables::workers::retired::Retired;
 use crate::tables::workers::table::{Start, starts};
 
 /// How many opened files are examined: the ones that identify a program come early.
@@ -38,6 +39,15 @@ struct Clues {
     /// The row that shows the version of Python, and its major and minor version.
     python: Option<(u64, (u32, u32))>,
     torch: bool,
+}
+
+/// How workers are found.
+#[derive(Debug)]
+pub(crate) enum Starts {
+    /// By the fold itself.
+    Own(Box<Workers>),
+    /// By another fold of the same pass, which gives what it found at the end.
+    Given(Vec<Retired>),
 }
 
 /// What the opened files say about all programs.
@@ -125,9 +135,12 @@ fn version(path: &str) -> Option<(u32, u32)> {
 
 impl<'a> Evidence<'a> {
     pub(crate) fn new(forks: &Forks, parents: &Parents<'a>) -> Self {
-        let workers = forks.hints.as_deref();
-        let workers = workers.map(|workers| starts(workers, &forks.tracker.tasks));
-        let workers = workers.unwrap_or_default();
+        let retired = match &forks.hints {
+            Some(Starts::Own(workers)) => &workers.retired,
+            Some(Starts::Given(retired)) => retired,
+            None => &Vec::new(),
+        };
+        let workers = starts(retired, &forks.tracker.tasks);
         let mut evidence = Self { workers, ..Self::default() };
         for task in &forks.tasks {
             let Some(process) = parents.process_of(task) else { continue };
@@ -148,8 +161,22 @@ impl Forks {
     #[must_use]
     pub fn with_hints() -> Self {
         let mut forks = Self::default();
-        forks.hints = Some(Box::new(Workers::starts_only()));
+        forks.hints = Some(Starts::Own(Box::new(Workers::starts_only())));
         forks
+    }
+
+    /// Another fold finds the workers, if any are wanted: see [`take_workers`](Self::take_workers).
+    pub(crate) fn expect_workers(&mut self) {
+        if self.hints.is_some() {
+            self.hints = Some(Starts::Given(Vec::new()));
+        }
+    }
+
+    /// Takes the workers that another fold has found in all events.
+    pub(crate) fn take_workers(&mut self, found: &[Retired]) {
+        if let Some(Starts::Given(retired)) = &mut self.hints {
+            *retired = found.to_vec();
+        }
     }
 
     /// Notes what a call says about its task and program.

@@ -74,6 +74,10 @@ pub struct Workers {
     pub(crate) phases: Phases,
     /// Only pools and starts are wanted.
     pub(crate) starts_only: bool,
+    /// Memory is wanted only of logs with the kernel's events, which have page faults.
+    events_only: bool,
+    /// The log has such events.
+    has_events: bool,
     /// By source.
     pub(crate) logs: Vec<Log>,
 }
@@ -328,7 +332,8 @@ impl RowFold for Workers {
     type Columns<'a> = (CallColumns<'a>, (MemoryColumns<'a>, MarkColumns<'a>));
 
     fn empty(&self) -> Self {
-        Self { starts_only: self.starts_only, ..Self::default() }
+        let Self { starts_only, events_only, .. } = *self;
+        Self { starts_only, events_only, ..Self::default() }
     }
 
     #[inline]
@@ -360,7 +365,10 @@ impl Follower for Workers {
             self.seen(columns, row, found);
             self.phases_begin((&mut columns.0, marks), row, found);
         }
-        self.memory.row(memory, row);
+        self.has_events |= self.events_only && columns.1.cpu.get(row).is_some();
+        if !self.events_only || self.has_events {
+            self.memory.row(memory, row);
+        }
         if !self.memory.rows.is_empty() {
             self.grows(columns, row);
         }
@@ -368,6 +376,12 @@ impl Follower for Workers {
 }
 
 impl Workers {
+    /// A fold that estimates no memory in logs of strace alone: what their calls map says nothing
+    /// about pages that are copied.
+    pub fn without_estimates() -> Self {
+        Self { events_only: true, ..Self::default() }
+    }
+
     /// A fold that only finds workers, and when they were ready: see [`starts`](table::starts).
     pub(crate) fn starts_only() -> Self {
         Self { starts_only: true, ..Self::default() }

@@ -18,7 +18,7 @@ mod life;
 mod phases;
 mod pools;
 mod program;
-mod retired;
+pub(crate) mod retired;
 mod shared_reads;
 mod steps;
 pub(crate) mod table;

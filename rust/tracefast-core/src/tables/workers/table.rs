@@ -107,15 +107,15 @@ pub(crate) struct Start {
 }
 
 /// The workers, by the number of their source and their task.
-pub(crate) fn starts(fold: &Workers, tasks: &[Task]) -> HashMap<(u32, u32), Start> {
+pub(crate) fn starts(retired: &[Retired], tasks: &[Task]) -> HashMap<(u32, u32), Start> {
     let processes = group::processes(tasks);
     let by_task = group::processes_by_task(tasks, &processes);
     let programs = Programs::new(tasks, &processes);
     let image = |task| image(&programs, &by_task, task);
-    let pools = pools(&fold.retired, |task| image(task).is_some_and(is_shell));
+    let pools = pools(retired, |task| image(task).is_some_and(is_shell));
     let workers = pools.iter().flat_map(|pool| &pool.workers);
     let found = workers.filter_map(|&(at, _)| {
-        let worker = fold.retired.get(at)?;
+        let worker = retired.get(at)?;
         let task = tasks.get(worker.task as usize)?;
         let start = Start { method: worker.kin.method, ns: start_ns(worker, task) };
         Some(((task.source, task.id), start))

@@ -27,6 +27,8 @@ pub(crate) struct Messages {
     pub(crate) rows: Vec<Batch>,
     traffic: Traffic<Message>,
     takers: HashMap<u32, Taker>,
+    /// By task, whether it ever was one of `takers`: most calls are of others.
+    takes: Vec<bool>,
     /// By source and process.
     workers: HashMap<(u32, i32), Worker>,
     /// Workers that ended, the oldest first: their maker may take what they sent later.
@@ -129,9 +131,22 @@ impl Messages {
         (tasks, own): (&TaskColumns<'_>, &mut WorkerColumns<'_>),
         at: &Call<'_>,
     ) {
+        let act = at.meaning.act;
+        let may_begin = matches!(
+            act,
+            Act::Pipe
+                | Act::SocketPair
+                | Act::Take
+                | Act::Give
+                | Act::Poll
+                | Act::Select
+                | Act::EpollWait
+        );
+        if !may_begin && self.takes.get(at.task as usize) != Some(&true) {
+            return;
+        }
         let ofd = |which: usize| own.ofd.get(which).and_then(|ofd| ofd.get(at.row));
         let (ret, fd) = (tasks.ret.get(at.row), own.fd.get(at.row));
-        let act = at.meaning.act;
         let from = if act == Act::Take {
             ofd(0).and_then(|ofd| self.traffic.taken_from(at.source, ofd))
         } else {
@@ -181,6 +196,7 @@ impl Messages {
                         return self.took(at, (channel, fd), (bytes, requested), line);
                     }
                 } else if bytes > 0
+                    && self.takers.get(&at.task).is_some_and(|taker| taker.taken_over().is_some())
                     && tasks.args.get(at.row).is_some_and(|args| args.contains("SCM_RIGHTS"))
                 {
                     self.received(at);
@@ -207,7 +223,7 @@ impl Messages {
                 } else {
                     let found = ret.is_some_and(|ret| ret > 0);
                     let took = at.dur.unwrap_or(0);
-                    self.takers.entry(at.task).or_default().asked(fd, at.ts, took, found);
+                    self.taker(at.task).asked(fd, at.ts, took, found);
                     self.waits_for_job(at, fd);
                 }
             }
@@ -240,6 +256,15 @@ impl Messages {
                 self.used(&turn);
             }
         }
+    }
+
+    fn taker(&mut self, task: u32) -> &mut Taker {
+        let at = task as usize;
+        if self.takes.len() <= at {
+            self.takes.resize(at + 1, false);
+        }
+        self.takes[at] = true;
+        self.takers.entry(task).or_default()
     }
 
     /// The worker that a task works for, if it is the thread that takes the jobs.
@@ -283,7 +308,7 @@ impl Messages {
         (bytes, requested): (i64, Option<i64>),
         line: u64,
     ) {
-        let taker = self.takers.entry(at.task).or_default();
+        let taker = self.taker(at.task);
         let whole = taker.took((channel, fd), (bytes, requested), (at.ts, at.end()), line);
         let message = whole.map(|taking| taker.message(at.task, fd, taking));
         if let Some(channel) = self.traffic.get_mut(channel) {
