@@ -161,7 +161,9 @@ EARLY = r"""
 7 0.030000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=5000000}, NULL) = 0 <0.005000>
 """
 B_FIRST = "7 0.040000 munmap(0x8000, 4096) = 0 <0.000300>\n"
-SLEPT = "7 0.041000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=5000}, NULL) = 0 <0.000050>\n"
+SLEPT = (
+    "7 0.041000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=5000}, NULL) = 0 <0.000050>\n"
+)
 LOOKED = '7 0.036000 openat(AT_FDCWD, "/etc/hosts", O_RDONLY) = 9 <0.000010>\n'
 SPOKE = '7 0.036000 write(1</dev/pts/0>, "loss", 4) = 4 <0.000010>\n'
 SPOKE_LATER = '7 0.040500 write(1</dev/pts/0>, "loss", 4) = 4 <0.000010>\n'
@@ -172,8 +174,8 @@ ENDED = "7 0.060000 +++ exited with 0 +++\n"
 @pytest.mark.parametrize(
     ("more", "rows"),
     [
-        # Who gives back the second one first waited for it, and used the other one after it. Between
-        # two sleeps it does nothing but take them over.
+        # Who gives back the second one first waited for it, and used the other one after it.
+        # Between two sleeps it does nothing but take them over.
         (B_FIRST + A_LATER + ENDED, [("B", 21_000_000, 790_000), ("A", 5_300_000, 5_300_000)]),
         (B_FIRST + ENDED, [("B", 21_000_000, 790_000), ("A", 5_300_000, 5_300_000)]),
         (B_FIRST + SLEPT + ENDED, [("B", 21_000_000, 790_000), ("A", 6_000_000, 6_000_000)]),
