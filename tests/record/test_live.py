@@ -1,5 +1,6 @@
 """Tables that are shown while their log comes: from a slow writer, and a file that grows."""
 
+import codecs
 import os
 import pty
 import re
@@ -29,6 +30,8 @@ class Screen:
     def __init__(self, command: str, *arguments: object, stdin: int, cwd: Path) -> None:
         mine, other = pty.openpty()
         self.fd, self.text = mine, ""
+        # A character may come in two pieces.
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode
         self.process = subprocess.Popen(
             [command, *map(str, arguments)],
             stdin=stdin, stdout=other, stderr=other, cwd=cwd, start_new_session=True,
@@ -40,7 +43,7 @@ class Screen:
         """Give the numbers of reads on the screens so far."""
         while select.select([self.fd], [], [], 0.05)[0]:
             try:
-                self.text += os.read(self.fd, 65536).decode()
+                self.text += self.decode(os.read(self.fd, 65536))
             except OSError:
                 break
         return [int(found) for found in re.findall(r" in ([0-9]+) reads", self.text)]
