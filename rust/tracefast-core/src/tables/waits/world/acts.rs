@@ -41,10 +41,16 @@ impl Acts {
 
     /// Who ended a wait of `task` that lasted from `from` to `to`: the first who acted within it.
     /// It is proved if nobody else did.
+    ///
+    /// strace notes when a call starts before the clock of its duration runs, so a wait may have
+    /// ended later than `to`. If nobody acted within it, it was who acted next, before it returned.
     pub(crate) fn ender(&self, task: u32, from: i64, to: i64) -> Option<Waker> {
-        let mut within =
-            self.acts.iter().filter(|act| act.task != task && act.end >= from && act.ts <= to);
-        let first = within.next()?;
+        let others = || self.acts.iter().filter(|act| act.task != task && act.end >= from);
+        let mut within = others().filter(|act| act.ts <= to);
+        let Some(first) = within.next() else {
+            let next = others().next()?;
+            return Some(Waker { task: next.task, line: next.line, exact: false });
+        };
         let alone = within.all(|act| act.task == first.task);
         let all = !self.forgotten || self.acts.front().is_some_and(|act| act.end < from);
         Some(Waker { task: first.task, line: first.line, exact: alone && all })
@@ -69,6 +75,8 @@ mod tests {
         assert_eq!(ender(12, 40), Some(Waker { task: 2, line: 20, exact: true }));
         assert_eq!(ender(5, 40), Some(Waker { task: 1, line: 10, exact: false }));
         assert_eq!(ender(32, 40), None);
+        // Before the wait returned in the log, but after the time that it took.
+        assert_eq!(ender(12, 19), Some(Waker { task: 2, line: 20, exact: false }));
         assert_eq!(acts.ender(2, 12, 40), None);
         assert!(acts.any_since(31) && !acts.any_since(32));
     }
