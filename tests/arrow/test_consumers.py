@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -354,27 +355,33 @@ def interrupted(how: str, log: Path) -> float:
     return float(seen) - sent
 
 
-def soonest(how: str, log: Path) -> float:
+def soonest(once: Callable[[], float]) -> float:
     """Give the best of a few: the machine may be busy with other things."""
-    best = interrupted(how, log)
-    for _ in range(3):
+    best = once()
+    for _ in range(9):
         if best < SOON_S:
             break
-        best = min(best, interrupted(how, log))
+        best = min(best, once())
     return best
 
 
 @pytest.mark.parametrize("how", WAYS)
 def test_ctrl_c_stops_a_long_log(how, long_log):
-    assert soonest(how, long_log) < BUSY_S.get(how, BUSY_OTHERS_S)
+    assert soonest(lambda: interrupted(how, long_log)) < BUSY_S.get(how, BUSY_OTHERS_S)
 
 
 @pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("begun", [False, True], ids=["nothing came", "nothing more comes"])
 def test_ctrl_c_stops_a_pipe_that_never_ends(how, begun, spawn_strace, tmp_path):
     data = (spawn_strace.read_bytes() * 10)[: 2 << 20] if begun else b""
-    with endless(tmp_path / "pipe", data) as pipe:
-        assert interrupted(how, pipe) < BUSY_S.get(how, BUSY_OTHERS_S)
+
+    def once() -> float:
+        with endless(tmp_path / "pipe", data) as pipe:
+            took = interrupted(how, pipe)
+            pipe.unlink()
+            return took
+
+    assert soonest(once) < BUSY_S.get(how, BUSY_OTHERS_S)
 
 
 EARLY = """
