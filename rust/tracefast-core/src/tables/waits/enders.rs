@@ -19,10 +19,6 @@ use crate::tables::waits::world::wakes::{ANY, Wake};
 /// Waits that ended a moment ago, and whose ender has not yet shown itself.
 const MOST: usize = 64;
 
-/// By how much a wait may have ended later than its start and its time say: strace is interrupted
-/// between the two clocks that it reads.
-const LATER_NS: i64 = 1_000_000;
-
 /// Waits whose ender may come later: its call was under way when theirs returned.
 #[derive(Debug, Default)]
 pub(crate) struct Late {
@@ -113,7 +109,7 @@ impl Late {
         }
         self.waits.retain(|late| {
             // What began later ended no wait of these.
-            if act.ts > late.to.saturating_add(LATER_NS) {
+            if act.ts > late.to.saturating_add(acts::LATER_NS) {
                 return false;
             }
             let Some(exact) = ends(&late.target).filter(|_| act.end >= late.from) else {
@@ -124,7 +120,7 @@ impl Late {
                 return true;
             }
             let in_time = act.ts <= late.to;
-            if in_time || wait.waker.is_none() {
+            if in_time || wait.waker.is_none() && late.to - late.from >= acts::LATER_NS {
                 let exact = exact && in_time;
                 wait.waker = Some(Waker { task: act.task, line: act.line, exact });
             }

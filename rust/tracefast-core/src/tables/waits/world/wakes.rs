@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::tables::waits::wait::Waker;
-use crate::tables::waits::world::acts::Act;
+use crate::tables::waits::world::acts::{Act, LATER_NS};
 use crate::tables::waits::world::spaces::FutexKey;
 
 /// Wakes of one futex that are remembered.
@@ -49,8 +49,8 @@ impl Wakes {
         self.wakes.iter().any(|wake| wake.act.end >= ts)
     }
 
-    /// Who woke a task, if one did: the first within its wait. It is proved if nobody else did. As
-    /// for other acts, it may be the next one.
+    /// Who woke a task, if one did: the first within its wait. It is proved if nobody else did. Of
+    /// a long wait it may be the next one, as for other acts.
     pub(crate) fn ender(&self, (task, mask, from, to): Waited) -> Option<(Waker, Wake)> {
         let others = || {
             self.wakes.iter().filter(move |wake| {
@@ -59,7 +59,7 @@ impl Wakes {
         };
         let mut within = others().filter(|wake| wake.act.ts <= to);
         let Some(&first) = within.next() else {
-            let &next = others().next()?;
+            let &next = others().next().filter(|_| to - from >= LATER_NS)?;
             return Some((Waker { task: next.act.task, line: next.act.line, exact: false }, next));
         };
         let alone = within.all(|wake| wake.act.task == first.act.task);
@@ -88,8 +88,9 @@ mod tests {
         assert_eq!(line(2), Some((20, true)));
         assert_eq!(line(4), None);
         assert_eq!(line(ANY), Some((10, false)));
-        let next = wakes.ender((0, ANY, 12, 19)).map(|(waker, _)| (waker.line, waker.exact));
-        assert_eq!(next, Some((20, false)));
+        let long = wakes.ender((0, ANY, 12 - LATER_NS, 9)).map(|(waker, _)| waker);
+        assert_eq!(long, Some(Waker { task: 1, line: 10, exact: false }));
+        assert_eq!(wakes.ender((0, ANY, 12, 19)), None);
         assert!(wakes.any_since(21) && !wakes.any_since(22));
     }
 
