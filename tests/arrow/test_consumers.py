@@ -414,6 +414,29 @@ def test_python_may_exit_as_soon_as_polars_has_its_rows(spawn_strace, tmp_path):
         assert list(together.map(run, range(40))) == [(0, "10\n", "")] * 40
 
 
+UNDER_WAY = """
+import sys
+import tracefast as tf
+
+batches = tf.scan(sys.argv[1]).select("line").collect_batches()
+print(len(next(batches)))
+"""
+
+
+def test_python_may_exit_while_a_query_waits_for_a_pipe(spawn_strace, tmp_path):
+    """Of a query within an interrupted one nobody else is left to end it."""
+    with endless(tmp_path / "pipe", (spawn_strace.read_bytes() * 20)[: 3 << 20]) as pipe:
+        done = subprocess.run(
+            [sys.executable, "-c", UNDER_WAY, pipe],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 0
+
+
 def test_the_wait_for_a_signal_is_short(tmp_path):
     """What bounds it, measured without the end of a process: the pause of a reader that waits."""
     pipe = tmp_path / "pipe"
