@@ -109,15 +109,15 @@ def test_waits_are_those_that_the_maker_wrote_down(tmp_path):
         table, written = recorded(folder)
         assert table["worker_pid"].to_list() == written["workers"] * 2
         assert table["bytes"].to_list() == [10] * 4
-        # On a busy machine time passes between a call and the clock.
-        if are_near(table["wait_ns"], written["waits"]):
+        # On a busy machine time passes between a call and the clock, and before a worker goes on.
+        if are_near(table["wait_ns"], written["waits"]) and written["waits"][2] < 120_000_000:
             break
     else:
         pytest.fail(f"{table['wait_ns'].to_list()} are not {written['waits']}")
     assert set(table["worker_read_bytes"]) == {100_000}
     assert table["slowest_path"].str.ends_with("data").all()
-    # The worker of the longest job slept for most of its time.
-    assert table.sort("wait_ns")["cause"][-1] == "waiting"
+    # The worker of the longest job slept for 80 ms of that.
+    assert table["cause"][2] == "waiting"
 
 
 def test_each_step_of_a_trainer_that_takes_batches_in_their_order_is_a_row():
