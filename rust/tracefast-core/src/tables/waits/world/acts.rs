@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(ender(5, 40), Some(Waker { task: 1, line: 10, exact: false }));
         assert_eq!(ender(32, 40), None);
         // Before a long wait returned in the log, but after the time that it took.
-        assert_eq!(ender(12 - LATER_NS, 9), Some(Waker { task: 1, line: 10, exact: false }));
+        assert_eq!(ender(-LATER_NS, 9), Some(Waker { task: 1, line: 10, exact: false }));
         assert_eq!(ender(12, 19), None);
         assert_eq!(acts.ender(2, 12, 40), None);
         assert!(acts.any_since(31) && !acts.any_since(32));

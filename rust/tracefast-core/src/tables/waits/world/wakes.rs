@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(line(2), Some((20, true)));
         assert_eq!(line(4), None);
         assert_eq!(line(ANY), Some((10, false)));
-        let long = wakes.ender((0, ANY, 12 - LATER_NS, 9)).map(|(waker, _)| waker);
+        let long = wakes.ender((0, ANY, -LATER_NS, 9)).map(|(waker, _)| waker);
         assert_eq!(long, Some(Waker { task: 1, line: 10, exact: false }));
         assert_eq!(wakes.ender((0, ANY, 12, 19)), None);
         assert!(wakes.any_since(21) && !wakes.any_since(22));
