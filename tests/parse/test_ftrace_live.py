@@ -17,7 +17,6 @@ import pytest
 
 import live
 import tracefast as tf
-from support import tracing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +50,7 @@ def trace():
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("tracefs needs root and the mount command")
     try:
-        with tracing.alone(), live.tracing_instance() as instance:
+        with live.tracing_instance() as instance:
             put(instance / "tracing_on", 0)
             yield instance
             put(instance / "tracing_on", 0)

@@ -7,7 +7,6 @@ import subprocess
 import pytest
 
 import live
-from support import tracing
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def instances():
     if os.geteuid() != 0 or shutil.which("mount") is None or shutil.which("strace") is None:
         pytest.skip("tracefs needs root and the mount command")
     try:
-        with tracing.alone(), live.tracing_instance() as instance:
+        with live.tracing_instance() as instance:
             yield instance.parent
     except live.UnavailableError as reason:
         pytest.skip(str(reason))

@@ -12,7 +12,6 @@ import pytest
 
 import live
 import tracefast as tf
-from support import tracing
 from support.paths import DATA
 
 EVENTS = (
@@ -37,7 +36,7 @@ def tracer():
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("tracefs needs root and the mount command")
     try:
-        with tracing.alone(), live.tracing_instance() as instance:
+        with live.tracing_instance() as instance:
             try:
                 for event in EVENTS:
                     (instance / "events" / event / "enable").write_text("1")
