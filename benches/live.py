@@ -7,6 +7,7 @@ containers; callers then fall back on a bundled log.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -143,7 +144,17 @@ def tracing_instance() -> Iterator[Path]:
     """Mount tracefs in a folder of its own and make a tracing instance there.
 
     An instance has its own buffer and events, so other tracing on the machine goes on undisturbed.
+    One caller waits for the other: there is one folder of instances, and what records takes tracefs
+    where it is mounted, even if somebody is about to unmount it.
     """
+    with Path(tempfile.gettempdir(), "tracefast-tests-instances.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with _instance() as instance:
+            yield instance
+
+
+@contextmanager
+def _instance() -> Iterator[Path]:
     mount = Path(tempfile.mkdtemp(prefix="tracefs-"))
     mounted = subprocess.run(
         ["mount", "-t", "tracefs", "nodev", str(mount)], capture_output=True, text=True, check=False

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
 
 import terminals
 import tracefast as tf
@@ -15,6 +16,10 @@ from support.paths import DATA
 from tracefast._polars.event_schema import event_schema
 
 COMMAND = Path(sys.executable).with_name("tracefast")
+
+# On a busy machine an example takes longer than Hypothesis allows, and so does drawing one.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -98,10 +98,10 @@ def piped(line: str, folder: Path) -> str:
     return run.stdout
 
 
-def on_terminal(line: str, folder: Path, terminal: str = "dumb") -> str:
+def on_terminal(line: str, folder: Path) -> str:
     """Run a line of the shell on a terminal, and give what it shows there."""
-    environment = _environment(folder) | {"TERM": terminal}
-    return terminals.shown(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment)
+    command = ["bash", "-o", "pipefail", "-c", line]
+    return terminals.shown(command, cwd=folder, env=_environment(folder))
 
 
 def updated(page: str, folder: Path) -> tuple[str, int]:

@@ -51,7 +51,8 @@ def drawn(name: str, folder: Path) -> str:
     folder
         Where the logs lie, as `lay_out` puts them.
     """
-    shown = pages.on_terminal(PICTURES[name], folder, "xterm-256color")
+    # The terminal is dumb: a slow machine shows no progress bar there.
+    shown = pages.on_terminal(f"export FORCE_COLOR=1; {PICTURES[name]}", folder)
     line = (f"$ {PICTURES[name]}\n", "bold")
     # The space below the last line is too small for descenders and "_".
     text = Text.assemble(line, Text.from_ansi(shown.rstrip("\n")), "\n")

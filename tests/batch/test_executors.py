@@ -155,18 +155,21 @@ def test_the_cores_are_shared(monkeypatch, cores, logs, jobs, threads, expected)
 
 
 def test_no_more_logs_than_asked_for_are_under_way(logs, tmp_path, monkeypatch):
-    under_way, most, lock, run = 0, 0, threading.Lock(), pool.run
+    under_way, most, changed, run = 0, 0, threading.Condition(), pool.run
 
     def counted(job, progress):
         nonlocal under_way, most
-        with lock:
+        with changed:
             under_way += 1
             most = max(most, under_way)
+            changed.notify_all()
+            # However busy the machine is, the second one comes.
+            changed.wait_for(lambda: most >= 2, timeout=60)
         time.sleep(0.02)
         try:
             return run(job, progress)
         finally:
-            with lock:
+            with changed:
                 under_way -= 1
 
     monkeypatch.setattr(pool, "run", counted)

@@ -273,9 +273,9 @@ def test_processes_that_made_one_another_are_drawn_once():
 def test_a_long_line_of_ancestors_takes_no_long_lines_and_no_long_time():
     count = 20_000
     table = table_of(*((n, n - 1 if n else None, "/x") for n in range(count)))
-    began = time.monotonic()
+    began = time.process_time()
     lines = render_tree(table).splitlines()
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
     assert len(lines) == count + 1
     assert max(map(len, lines)) < 250
     assert f"[{count - 1}] /x" in lines[-1]

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 STEPS = DATA / "kernel-model" / "steps.py"
 CALM = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 NUMBERS = st.lists(st.integers(0, 9999), min_size=20, max_size=500)
 Row = dict[str, Any]

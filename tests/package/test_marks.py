@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 import timeit
 
 import pytest
@@ -27,9 +28,10 @@ def test_marking_imports_nothing_else():
 
 
 def test_a_mark_takes_about_a_microsecond():
-    best = min(timeit.repeat(lambda: tf.mark("train"), number=2000, repeat=20)) / 2000
+    # Of the processor, which others may have in between.
+    times = timeit.repeat(lambda: tf.mark("train"), timer=time.process_time, number=2000, repeat=20)
     # With a marker of ftrace it takes two calls more; a busy machine takes longer, too.
-    assert best < 20e-6
+    assert min(times) / 2000 < 20e-6
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """What recordings need: tracefs, and a disk that is full."""
 
-import fcntl
 import os
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +14,8 @@ def instances():
     """Give the folder of tracefs's instances, which no other test uses meanwhile."""
     if os.geteuid() != 0 or shutil.which("mount") is None or shutil.which("strace") is None:
         pytest.skip("tracefs needs root and the mount command")
-    # Tests run side by side, and there is one folder of instances.
-    lock = Path(tempfile.gettempdir(), "tracefast-tests-instances.lock")
     try:
-        with lock.open("w") as file, live.tracing_instance() as instance:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with live.tracing_instance() as instance:
             yield instance.parent
     except live.UnavailableError as reason:
         pytest.skip(str(reason))

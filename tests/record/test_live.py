@@ -1,5 +1,6 @@
 """Tables that are shown while their log comes: from a slow writer, and a file that grows."""
 
+import codecs
 import os
 import pty
 import re
@@ -29,6 +30,8 @@ class Screen:
     def __init__(self, command: str, *arguments: object, stdin: int, cwd: Path) -> None:
         mine, other = pty.openpty()
         self.fd, self.text = mine, ""
+        # A character may come in two pieces.
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode
         self.process = subprocess.Popen(
             [command, *map(str, arguments)],
             stdin=stdin, stdout=other, stderr=other, cwd=cwd, start_new_session=True,
@@ -40,13 +43,13 @@ class Screen:
         """Give the numbers of reads on the screens so far."""
         while select.select([self.fd], [], [], 0.05)[0]:
             try:
-                self.text += os.read(self.fd, 65536).decode()
+                self.text += self.decode(os.read(self.fd, 65536))
             except OSError:
                 break
         return [int(found) for found in re.findall(r" in ([0-9]+) reads", self.text)]
 
     def wait_for(self, calls: int) -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while calls not in self.calls():
             assert time.monotonic() < end, self.text
 
@@ -59,7 +62,7 @@ def test_a_pipe_is_shown_as_it_comes_until_an_interrupt(command, tmp_path):
     os.write(write, lines(11, 31))
     screen.wait_for(30)
     screen.process.send_signal(signal.SIGINT)
-    assert screen.process.wait(timeout=30) == 0
+    assert screen.process.wait(timeout=120) == 0
     assert screen.calls()[-1] == 31
     os.close(write)
 
@@ -69,7 +72,7 @@ def test_a_log_is_followed(command, tmp_path):
     log.write_bytes(lines(0, 5))
     screen = Screen(command, "syscalls", log, "--follow", "--refresh", "0.3s",
                     stdin=subprocess.DEVNULL, cwd=tmp_path)  # fmt: skip
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while "read" not in screen.text:
         assert time.monotonic() < end, screen.text
         screen.calls()
@@ -79,7 +82,7 @@ def test_a_log_is_followed(command, tmp_path):
         assert time.monotonic() < end, screen.text
         screen.calls()
     screen.process.send_signal(signal.SIGINT)
-    assert screen.process.wait(timeout=30) == 0
+    assert screen.process.wait(timeout=120) == 0
     screen.calls()
     assert re.search(r"\b905\b", screen.text)
 

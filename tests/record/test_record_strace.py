@@ -194,22 +194,43 @@ def test_what_forbids_to_trace_is_said(run, tmp_path, monkeypatch):
     assert error.hint == f"run it as root, or allow it: echo 0 | sudo tee {scope}"
 
 
-def test_a_strace_that_does_not_let_go_is_ended(tmp_path, monkeypatch):
+@pytest.fixture
+def strace_that_runs_on(tmp_path, monkeypatch):
+    """Give what makes a strace that has written its log, and then takes some seconds to end."""
+
+    def make(seconds: int) -> Path:
+        """Give a file that is there when it has written."""
+        fake, written = tmp_path / "bin" / "strace", tmp_path / "written"
+        fake.parent.mkdir()
+        fake.write_text(
+            f"""#!/bin/sh
+            [ "$1" = -V ] && echo 'strace -- version 6.1' && exit
+            trap '' INT
+            while [ "$1" != -o ]; do shift; done
+            echo '7 1.000000 getpid() = 7 <0.000010>' > "$2"
+            > {written}
+            exec sleep {seconds}
+            """
+        )
+        fake.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+        return written
+
+    return make
+
+
+def test_a_strace_that_ends_late_is_nothing_that_the_command_started(strace_that_runs_on, tmp_path):
+    strace_that_runs_on(2)
+    said: list[str] = []
+    run = StraceRun(Target(["true"], say=said.append))
+    output = tmp_path / "app.parquet"
+    run.parse(str(output), name="app", clobber=True, progress=_core.Progress())
+    assert (said, run.gone.is_set()) == ([], True)
+
+
+def test_a_strace_that_does_not_let_go_is_ended(strace_that_runs_on, tmp_path):
     """As that of a process in vfork(2), which cannot be stopped: what was read is kept."""
-    fake, written = tmp_path / "bin" / "strace", tmp_path / "written"
-    fake.parent.mkdir()
-    fake.write_text(
-        f"""#!/bin/sh
-        [ "$1" = -V ] && echo 'strace -- version 6.1' && exit
-        trap '' INT
-        while [ "$1" != -o ]; do shift; done
-        echo '7 1.000000 getpid() = 7 <0.000010>' > "$2"
-        > {written}
-        exec sleep 60
-        """
-    )
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    written = strace_that_runs_on(60)
     run = StraceRun(Target(pids=[os.getpid()]))
     while not written.exists():
         time.sleep(0.01)

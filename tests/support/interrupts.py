@@ -1,5 +1,7 @@
 """Commands that are interrupted as from the keyboard, and how they take it."""
 
+import os
+import resource
 import signal
 import subprocess
 import sys
@@ -57,9 +59,11 @@ def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float
     Returns
     -------
     tuple of str, float and float
-        What it printed then, when the signal was sent, and when the child had ended: both by
-        ``time.monotonic``, which all processes share.
+        What it printed then; when the signal was sent, by ``time.monotonic``, which all processes
+        share; and for how many seconds of a processor the child went on until it had ended, which
+        does not depend on what else runs on the machine.
     """
+    before = _processor_s()
     with subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -69,6 +73,8 @@ def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float
     ) as child:
         assert child.stdout.readline() == "begun\n"
         time.sleep(after_s)
+        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+        used = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
         sent = time.monotonic()
         child.send_signal(signal.SIGINT)
         try:
@@ -78,4 +84,10 @@ def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float
             pytest.fail(f"not stopped; {child.communicate()}")
     assert "KeyboardInterrupt" in errors, errors
     assert child.returncode != 0
-    return out, sent, time.monotonic()
+    return out, sent, _processor_s() - before - used
+
+
+def _processor_s() -> float:
+    """Give the time of all children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime

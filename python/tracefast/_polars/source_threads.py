@@ -8,12 +8,14 @@ dropping what polars holds aborts the process.
 """
 
 import atexit
+import importlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from threading import Thread, get_ident
+from threading import Event, Thread, get_ident
 from types import FrameType
 from typing import TypeVar
 from weakref import WeakSet
@@ -43,6 +45,9 @@ def cores() -> int:
 class _Running:
     """Stands for a source that polars runs."""
 
+
+# Set when Python exits.
+_exiting = Event()
 
 # What stands for the sources that polars has not dropped yet, and when threads last dropped one.
 _held: "WeakSet[object]" = WeakSet()
@@ -135,10 +140,12 @@ def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]
     Thread(target=open_it, name="tracefast-open", daemon=True).start()
     while not done.done():
         wait([done], timeout=PATIENCE_S)
+        if _exiting.is_set():
+            return
         if not done.done():
             yield None
     with done.result() as reader:
-        while True:
+        while not _exiting.is_set():
             ended, batch = reader.poll()
             if ended:
                 return
@@ -172,6 +179,15 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+# Python waits for the threads of pools, which run sources for polars, before it calls what is
+# registered with `atexit`: one of a query that nobody waits for any more, as a query within another
+# one that was interrupted, would read on, from a pipe without an end.
+# The functions of who registered last come first, so the pools are to be there already.
+importlib.import_module("concurrent.futures.thread")
+if hasattr(threading, "_register_atexit"):
+    threading._register_atexit(_exiting.set)  # noqa: SLF001 - as concurrent.futures does
 
 
 @atexit.register

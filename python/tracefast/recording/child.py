@@ -94,16 +94,29 @@ def _killed_with_parent() -> list[str]:
 
 
 def children(parent: int) -> list[int]:
-    """List the processes that a process has started, and that it has not waited for."""
+    """List the processes that a process has started, and that run."""
+    return [pid for pid, of in _running() if of == parent]
+
+
+def traced(by: int) -> list[int]:
+    """List the processes that a process traces, and that run."""
     found = []
+    for pid, _ in _running():
+        with suppress(OSError):
+            if tracer(pid) == by:
+                found.append(pid)
+    return found
+
+
+def _running() -> Iterator[tuple[int, int]]:
+    """Give each process that has not ended, and its parent."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with suppress(OSError, ValueError, IndexError):
                 # After the name, which is in parentheses and may hold anything: proc(5).
                 fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-                if int(fields[1]) == parent and fields[0] != b"Z":
-                    found.append(int(entry.name))
-    return found
+                if fields[0] != b"Z":
+                    yield int(entry.name), int(fields[1])
 
 
 def threads(pids: Sequence[int]) -> list[int]:

@@ -102,7 +102,8 @@ class StraceRun(Recorder):
                 self._kill()
             if said or self._attached or not self._begun.is_set():
                 continue
-            if not self._programs():
+            # On a busy machine strace itself runs for a while after all that it traced.
+            if not self._programs() and child.traced(self._pid):
                 said = True
                 self._say(
                     "the command has ended; what it started still runs, and is recorded: Ctrl-C "

@@ -6,6 +6,7 @@ import pytest
 
 import tracefast as tf
 from support.paths import DATA
+from tracefast.analysis.hooks import inventory as inventories
 from tracefast.analysis.hooks.inventory import read_inventory, this_machine
 from tracefast.analysis.hooks.points import read_points
 
@@ -99,6 +100,15 @@ def test_a_folder_without_lists_is_refused(tmp_path):
         read_inventory(tmp_path)
     with pytest.raises(FileNotFoundError):
         read_inventory(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("readable", [inventories._readable, lambda file: file])  # noqa: SLF001
+def test_a_tracefs_that_is_unmounted_meanwhile_is_passed_by(tmp_path, monkeypatch, readable):
+    (tmp_path / "available_events").write_text("sched:sched_switch\n")
+    (tmp_path / "available_filter_functions").write_text("vfs_read\n")
+    monkeypatch.setattr(inventories, "_tracefs", lambda: iter([tmp_path / "gone", tmp_path]))
+    monkeypatch.setattr(inventories, "_readable", readable)
+    assert this_machine().events == {"sched:sched_switch"}
 
 
 def test_this_machine_says_what_it_may():

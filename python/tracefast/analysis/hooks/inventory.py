@@ -4,6 +4,7 @@ import os
 import platform
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -126,7 +127,16 @@ def read_inventory(folder: str | os.PathLike[str]) -> Inventory:
 
 def this_machine() -> Inventory:
     """Read the lists of the kernel that runs here, as far as this user may."""
-    tracefs = next(_tracefs(), None)
+    for tracefs in _tracefs():
+        # Somebody may unmount one meanwhile.
+        with suppress(FileNotFoundError):
+            found = _of_machine(tracefs)
+            if found.events is not None:
+                return found
+    return _of_machine(None)
+
+
+def _of_machine(tracefs: Path | None) -> Inventory:
     events, functions = (None if tracefs is None else tracefs / name for name in _LISTS[:2])
     events, functions = _readable(events), _readable(functions)
     # It is long, and the two others say all that it does.

@@ -24,9 +24,9 @@ COLUMNS: Final = (
         "Int64",
         "How long the maker waited for it: from the poll or read in which it asked, until it had"
         " taken it over. What it waited for others that came meanwhile, and that it used later, is"
-        " part of it; for one that had come early it is what giving back the one before took. A sleep"
-        " just before ends where the wait begins, and one just after begins where it ends. Null if the"
-        " log does not show when one that came early was used.",
+        " part of it; for one that had come early it is what giving back the one before took. A"
+        " sleep just before ends where the wait begins, and one just after begins where it ends."
+        " Null if the log does not show when one that came early was used.",
     ),
     columns(
         "take_over_ns",

@@ -109,7 +109,7 @@ impl Late {
         }
         self.waits.retain(|late| {
             // What began later ended no wait of these.
-            if act.ts > late.to {
+            if act.ts > late.to.saturating_add(acts::LATER_NS) {
                 return false;
             }
             let Some(exact) = ends(&late.target).filter(|_| act.end >= late.from) else {
@@ -119,8 +119,13 @@ impl Late {
             if wait.task == act.task {
                 return true;
             }
-            wait.waker = Some(Waker { task: act.task, line: act.line, exact });
-            false
+            let in_time = act.ts <= late.to;
+            if in_time || wait.waker.is_none() && late.to - late.from >= acts::LATER_NS {
+                let exact = exact && in_time;
+                wait.waker = Some(Waker { task: act.task, line: act.line, exact });
+            }
+            // Who began in time may still come.
+            !in_time
         });
     }
 }

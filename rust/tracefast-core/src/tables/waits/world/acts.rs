@@ -7,6 +7,10 @@ use crate::tables::waits::wait::Waker;
 /// Acts on one thing that are remembered.
 const MOST: usize = 8;
 
+/// By how much a wait may have ended later than its start and its time say: strace is interrupted
+/// between the two clocks that it reads. What took no longer than this may not have waited at all.
+pub(crate) const LATER_NS: i64 = 1_000_000;
+
 /// An act that may end a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Act {
@@ -41,10 +45,17 @@ impl Acts {
 
     /// Who ended a wait of `task` that lasted from `from` to `to`: the first who acted within it.
     /// It is proved if nobody else did.
+    ///
+    /// strace notes when a call starts before the clock of its duration runs, so a long wait may
+    /// have ended later than `to`. If nobody acted within it, it was who acted next, before it
+    /// returned.
     pub(crate) fn ender(&self, task: u32, from: i64, to: i64) -> Option<Waker> {
-        let mut within =
-            self.acts.iter().filter(|act| act.task != task && act.end >= from && act.ts <= to);
-        let first = within.next()?;
+        let others = || self.acts.iter().filter(|act| act.task != task && act.end >= from);
+        let mut within = others().filter(|act| act.ts <= to);
+        let Some(first) = within.next() else {
+            let next = others().next().filter(|_| to - from >= LATER_NS)?;
+            return Some(Waker { task: next.task, line: next.line, exact: false });
+        };
         let alone = within.all(|act| act.task == first.task);
         let all = !self.forgotten || self.acts.front().is_some_and(|act| act.end < from);
         Some(Waker { task: first.task, line: first.line, exact: alone && all })
@@ -69,6 +80,9 @@ mod tests {
         assert_eq!(ender(12, 40), Some(Waker { task: 2, line: 20, exact: true }));
         assert_eq!(ender(5, 40), Some(Waker { task: 1, line: 10, exact: false }));
         assert_eq!(ender(32, 40), None);
+        // Before a long wait returned in the log, but after the time that it took.
+        assert_eq!(ender(-LATER_NS, 9), Some(Waker { task: 1, line: 10, exact: false }));
+        assert_eq!(ender(12, 19), None);
         assert_eq!(acts.ender(2, 12, 40), None);
         assert!(acts.any_since(31) && !acts.any_since(32));
     }

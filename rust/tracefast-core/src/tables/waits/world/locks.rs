@@ -4,6 +4,10 @@ use crate::hash::HashMap;
 use crate::tables::waits::world::acts::{Act, Acts};
 use crate::tables::waits::world::descriptors::Ofd;
 
+/// So many files are known before those without a lock are forgotten: on a busy machine, who waits
+/// for a lock may get it long after it was given back.
+const MANY: usize = 16;
+
 /// Whose a lock is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -55,13 +59,17 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
+    /// Whether no lock is held.
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.values().all(|locks| locks.held.is_empty())
     }
 
     /// A lock was taken; it replaces what its owner had there.
     pub(crate) fn take(&mut self, file: LockedFile, lock: Lock) {
         self.cut(file, &lock);
+        if self.files.len() >= MANY && !self.files.contains_key(&file) {
+            self.files.retain(|_, locks| !locks.held.is_empty());
+        }
         self.files.entry(file).or_default().held.push(lock);
     }
 
@@ -100,7 +108,6 @@ impl Locks {
                 locks.released.push(act);
             }
         }
-        self.files.retain(|_, locks| !locks.held.is_empty() || locks.released.any_since(act.ts));
     }
 
     /// The locks that one that is asked for must wait for.
@@ -146,6 +153,10 @@ mod tests {
         assert!(locks.conflicts(FILE, &lock(2, false, 0, 100)).is_empty());
         locks.release_all(Owner::Process(1), ACT);
         assert!(!locks.any_of(Owner::Process(1)));
+        assert!(locks.is_empty());
+        // Who waits may return after other descriptions were closed.
+        let later = Act { ts: 20, end: 20, ..ACT };
+        locks.release_all(Owner::Description((0, 3)), later);
         assert!(locks.released(FILE).is_some_and(|acts| acts.any_since(9)));
     }
 

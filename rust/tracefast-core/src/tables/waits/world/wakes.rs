@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::tables::waits::wait::Waker;
-use crate::tables::waits::world::acts::Act;
+use crate::tables::waits::world::acts::{Act, LATER_NS};
 use crate::tables::waits::world::spaces::FutexKey;
 
 /// Wakes of one futex that are remembered.
@@ -49,13 +49,19 @@ impl Wakes {
         self.wakes.iter().any(|wake| wake.act.end >= ts)
     }
 
-    /// Who woke a task, if one did: the first within its wait. It is proved if nobody else did.
+    /// Who woke a task, if one did: the first within its wait. It is proved if nobody else did. Of
+    /// a long wait it may be the next one, as for other acts.
     pub(crate) fn ender(&self, (task, mask, from, to): Waited) -> Option<(Waker, Wake)> {
-        let mut within = self.wakes.iter().filter(|wake| {
-            let act = &wake.act;
-            act.task != task && act.end >= from && act.ts <= to && wake.mask & mask != 0
-        });
-        let &first = within.next()?;
+        let others = || {
+            self.wakes.iter().filter(move |wake| {
+                wake.act.task != task && wake.act.end >= from && wake.mask & mask != 0
+            })
+        };
+        let mut within = others().filter(|wake| wake.act.ts <= to);
+        let Some(&first) = within.next() else {
+            let &next = others().next().filter(|_| to - from >= LATER_NS)?;
+            return Some((Waker { task: next.act.task, line: next.act.line, exact: false }, next));
+        };
         let alone = within.all(|wake| wake.act.task == first.act.task);
         let all = !self.forgotten || self.wakes.front().is_some_and(|wake| wake.act.end < from);
         let exact = alone && all && first.sure;
@@ -82,6 +88,9 @@ mod tests {
         assert_eq!(line(2), Some((20, true)));
         assert_eq!(line(4), None);
         assert_eq!(line(ANY), Some((10, false)));
+        let long = wakes.ender((0, ANY, -LATER_NS, 9)).map(|(waker, _)| waker);
+        assert_eq!(long, Some(Waker { task: 1, line: 10, exact: false }));
+        assert_eq!(wakes.ender((0, ANY, 12, 19)), None);
         assert!(wakes.any_since(21) && !wakes.any_since(22));
     }
 
