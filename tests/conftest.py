@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import terminals
 import tracefast as tf
@@ -20,6 +21,11 @@ COMMAND = Path(sys.executable).with_name("tracefast")
 # On a busy machine an example takes longer than Hypothesis allows, and so does drawing one.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+# Else the constants of all modules that are loaded are tried, too, and what a test draws depends on
+# which tests ran before it in the same process.
+if hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = providers.Constants  # noqa: SLF001
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

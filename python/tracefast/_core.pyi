@@ -36,7 +36,6 @@ __all__ = [
     "Survey",
     "Syscalls",
     "TaskTally",
-    "Together",
     "Waits",
     "Workers",
     "__version__",
@@ -280,21 +279,6 @@ class Fold:
         """Return the rest of the table, in one part or several. This can be done once."""
 
 @final
-class Together:
-    """Folds that share what is known about tasks, which is a good part of their work."""
-
-    def __new__(cls, folds: Sequence[Fold]) -> Self: ...
-    @staticmethod
-    def takes(fold: Fold) -> bool:
-        """Say whether a fold needs to know about tasks."""
-
-    def push(self, events: _ArrowStream | _ArrowArray) -> None:
-        """Add events."""
-
-    def end(self) -> None:
-        """Give the folds what is known about tasks: they have all events, and have their tables."""
-
-@final
 class Files(Fold):
     def __new__(
         cls, *, by: str | None = None, scope: str = "stream", near: int = 131072
@@ -309,6 +293,8 @@ class Darshan(Fold):
 @final
 class Forks(Fold):
     def __new__(cls, *, hints: bool = False) -> Self: ...
+    def expect_workers(self) -> None: ...
+    def take_workers(self, workers: Workers) -> None: ...
 
 @final
 class Processes(Fold):

@@ -1,17 +1,16 @@
-"""Tables that are made in one pass, and share what is known about tasks, are the same as alone."""
+"""Tables that are made in one pass are the same as alone."""
 
 import pytest
 
 import tracefast as tf
 from support.paths import DATA
 from tracefast import _core
-from tracefast._polars import folds
-from tracefast._polars.folds import finished, fold_together, rows_of_fold, rows_of_folds
+from tracefast._polars.folds import finished, fold_together, rows_of_folds
 
 LOGS = [
     *(DATA / name for name in ("demo.strace.zst", "demo.ftrace.zst", "spawn/spawn.strace")),
     *sorted(log for log in (DATA / "stalls").glob("*trace*"))[:6],
-    *sorted(log for log in (DATA / "workers").glob("*trace*"))[:6],
+    *sorted(log for log in (DATA / "workers").glob("*trace*")),
     *sorted((DATA / "golden").glob("*trace*.log"))[::9],
 ]
 MAKERS = (
@@ -24,31 +23,30 @@ MAKERS = (
 )
 
 
-def tables(log, makers, monkeypatch, *, cores: int):
-    monkeypatch.setattr(folds, "cores", lambda: cores)
-    return rows_of_folds(finished(fold_together(tf.scan(log), makers, question="together")))
+def tables(events, *makers):
+    return rows_of_folds(finished(fold_together(events, makers, question="together")))
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
-def test_what_is_shared_changes_nothing(log, monkeypatch):
-    shared = tables(log, MAKERS, monkeypatch, cores=1)
-    for table, apart in zip(shared, tables(log, MAKERS, monkeypatch, cores=99), strict=True):
-        assert table.equals(apart)
-    # Whichever of them are asked for.
-    for some in (MAKERS[:2], MAKERS[2:4], MAKERS[4::-2]):
-        for table, whole in zip(tables(log, some, monkeypatch, cores=1), some, strict=True):
-            assert table.equals(shared[MAKERS.index(whole)])
+def test_what_is_made_together_is_the_same(log):
+    events = tf.scan(log)
+    together = tables(events, *MAKERS)
+    for table, make in zip(together, MAKERS, strict=True):
+        assert table.equals(*tables(events, make))
 
 
-def test_folds_are_told_apart():
-    made = [_core.Waits(min_ns=0), _core.Files(), _core.Waits(min_ns=1)]
-    assert [_core.Together.takes(fold) for fold in made] == [True, False, True]
-    together = _core.Together(made[:1])
-    for batch in tf.read(DATA / "demo.strace.zst"):
-        together.push(batch)
-    together.end()
-    assert rows_of_fold(made[0]).height > 0
+def test_workers_of_several_logs_are_told_apart():
+    names = "demo.ftrace.zst", "workers/pool_spawn.strace.zst", "workers/train_fork.strace.zst"
+    events = tf.scan([DATA / name for name in names])
+    forks, workers = tables(events, MAKERS[3], _core.Workers)
+    assert forks.equals(*tables(events, MAKERS[3]))
+    assert forks["in_pool"].sum() > 0
+    assert workers.height > 0
+
+
+def test_what_was_taken_has_no_workers():
+    forks, workers = _core.Forks(hints=True), _core.Workers()
+    forks.expect_workers()
+    workers.finish()
     with pytest.raises(RuntimeError, match="already taken"):
-        together.end()
-    with pytest.raises(RuntimeError, match="already taken"):
-        _core.Together(made[:1]).push(next(tf.read(DATA / "demo.strace.zst")))
+        forks.take_workers(workers)

@@ -22,9 +22,6 @@ _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 # Batches that each of several folds takes before the next ones are read.
 _HELD: Final = 8
-# Folds that share what they know run one after the other: with so many processors, it takes less
-# time if each finds it out for itself.
-_MANY: Final = 4
 
 
 class Fold(Protocol):
@@ -250,15 +247,19 @@ def fold_together(
     opener = opener_of(events)
     if opener is not None:
         folds = [new_fold() for new_fold in new_folds]
+        take_over = _expecting(folds)
         try:
             yield from _pushed_to_all(opener(list(types)), folds)
         except UnreadableError:
             pass  # polars has to read the files.
         else:
+            take_over()
             return folds
     folds = [new_fold() for new_fold in new_folds]
+    take_over = _expecting(folds)
     for _ in pushed(rows, *folds):
         yield
+    take_over()
     return folds
 
 
@@ -279,16 +280,14 @@ def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
     make batches.
     """
 
-    def push(taker: Fold | _core.Together, taken: list[_core.Batch]) -> None:
+    def push(fold: Fold, taken: list[_core.Batch]) -> None:
         for batch in taken:
-            taker.push(batch)
+            fold.push(batch)
 
-    shared, alone = _sharing(folds)
-    takers: list[Fold | _core.Together] = [*([shared] if shared is not None else []), *alone]
     held: list[_core.Batch] = []
     running: list[Future[None]] = []
     # More threads than processors would only take the caches of those from each other.
-    threads = min(len(takers), cores())
+    threads = min(len(folds), cores())
     with ThreadPoolExecutor(threads, thread_name_prefix="tracefast-fold") as pool:
         for batch in batches:
             if batch is not None:
@@ -296,33 +295,27 @@ def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
             if len(held) == _HELD:
                 for done in running:
                     done.result()
-                running = [pool.submit(push, taker, held) for taker in takers]
+                running = [pool.submit(push, fold, held) for fold in folds]
                 held = []
             yield
         for done in running:
             done.result()
-        list(pool.map(push, takers, itertools.repeat(held)))
-    if shared is not None:
-        shared.end()
+        list(pool.map(push, folds, itertools.repeat(held)))
 
 
-def _sharing(folds: Sequence[Fold]) -> tuple[_core.Together | None, list[Fold]]:
-    """Let folds that need to know about tasks find it out together; give the others, too."""
-    if cores() >= _MANY:
-        return None, list(folds)
-    sharing: dict[type, _core.Fold] = {}
-    alone: list[Fold] = []
-    for fold in folds:
-        if (
-            isinstance(fold, _core.Fold)
-            and _core.Together.takes(fold)
-            and sharing.setdefault(type(fold), fold) is fold
-        ):
-            continue
-        alone.append(fold)
-    if len(sharing) > 1:
-        return _core.Together(list(sharing.values())), alone
-    return None, list(folds)
+def _expecting(folds: Sequence[Fold]) -> Callable[[], None]:
+    """Let the fold of created tasks take the workers that another one finds; give what does so."""
+    forks = [fold for fold in folds if isinstance(fold, _core.Forks)]
+    workers = [fold for fold in folds if isinstance(fold, _core.Workers)]
+    pairs = list(itertools.product(forks, workers[:1]))
+    for fold, _ in pairs:
+        fold.expect_workers()
+
+    def take() -> None:
+        for fold, found in pairs:
+            fold.take_workers(found)
+
+    return take
 
 
 def rows_of_folds(folds: Sequence[Fold]) -> list[pl.DataFrame]:

@@ -67,7 +67,6 @@ mod _core {
     #[pymodule_export]
     use super::tables::tallies::{ActivityTally, FileTally, PollTally, TaskTally};
     #[pymodule_export]
-    use super::tables::together::Together;
     #[pymodule_export]
     use super::tables::waits::Waits;
     #[pymodule_export]

@@ -24,7 +24,6 @@ pub(crate) mod table_builder;
 pub mod tallies;
 #[cfg(test)]
 mod tests;
-pub mod together;
 pub(crate) mod values;
 pub mod waits;
 pub mod workers;

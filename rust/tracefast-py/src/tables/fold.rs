@@ -71,18 +71,11 @@ pub struct Fold {
     state: Mutex<Option<State>>,
 }
 
-pub(crate) struct State {
+struct State {
     fold: Box<dyn AnyFold>,
     /// Makes the table of what came so far; only for tables that are shown while events come.
     snapshot: Option<Snapshot>,
     words: fold::Dictionaries,
-}
-
-impl State {
-    /// The fold, whatever its type.
-    pub(crate) fn fold_mut(&mut self) -> &mut dyn Any {
-        self.fold.as_any_mut()
-    }
 }
 
 impl Fold {
@@ -126,13 +119,8 @@ impl Fold {
         self.lock().as_mut().map(look).ok_or_else(taken)
     }
 
-    /// The result of `look` for a fold of any type.
-    pub(crate) fn with_fold<T>(&self, look: impl FnOnce(&dyn Any) -> T) -> PyResult<T> {
-        self.with(|state| look(state.fold.as_any()))
-    }
-
     /// The fold; None if its table was taken.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<State>> {
+    fn lock(&self) -> MutexGuard<'_, Option<State>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,6 +11,5 @@ pub(crate) mod memory;
 pub(crate) mod processes;
 pub(crate) mod syscalls;
 pub(crate) mod tallies;
-pub(crate) mod together;
 pub(crate) mod waits;
 pub(crate) mod workers;

@@ -11,7 +11,6 @@ use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::callers::callers;
-use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::group;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::syscalls::word_classes::{End, Fault, Role, RowKind};
@@ -150,13 +149,15 @@ impl RowFold for FailedCalls {
     }
 }
 
-impl Follower for FailedCalls {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.tracker
-    }
-
+impl FailedCalls {
+    /// Adds one row that the tracker has taken in.
     #[inline]
-    fn follow(&mut self, (columns, _): &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
+    fn follow(
+        &mut self,
+        (columns, _): &mut <Self as RowFold>::Columns<'_>,
+        row: usize,
+        found: Option<TaskRow>,
+    ) {
         if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
             return;
         }

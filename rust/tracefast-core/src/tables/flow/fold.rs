@@ -7,8 +7,6 @@ use crate::tables::flow::graph::{Columns, Graph};
 use crate::tables::flow::process_names::ProcessNames;
 use crate::tables::flow::{By, table};
 use crate::tables::fold::RowFold;
-use crate::tables::process_tracking::follower::Follower;
-use crate::tables::process_tracking::tracker::{TaskRow, Tracker};
 
 /// The edges so far.
 ///
@@ -68,17 +66,6 @@ impl RowFold for Flow {
     }
 }
 
-impl Follower for Flow {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.graph.tracker
-    }
-
-    #[inline]
-    fn follow(&mut self, columns: &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
-        self.graph.follow(columns, row, found);
-    }
-}
-
 /// The files so far, and what was done to them.
 ///
 /// # Examples
@@ -116,16 +103,5 @@ impl RowFold for Roles {
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         let names = ProcessNames::of_graph(&mut self.graph);
         table::roles(&self.graph, &names)
-    }
-}
-
-impl Follower for Roles {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.graph.tracker
-    }
-
-    #[inline]
-    fn follow(&mut self, columns: &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
-        self.graph.follow(columns, row, found);
     }
 }

@@ -11,7 +11,7 @@ use crate::tables::flow::word_classes::{Act, Holds};
 use crate::tables::packed::Packed;
 use crate::tables::phases::fold::{MarkColumns, Watched};
 use crate::tables::phases::open::In;
-use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
+use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
 use crate::tables::waits::arguments::{Arguments, address};
 
@@ -34,7 +34,7 @@ struct Seen {
 /// The graph so far.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    pub(crate) tracker: Box<Tracker>,
+    pub(crate) tracker: Tracker,
     pub(crate) nodes: Nodes,
     pub(crate) edges: Edges,
     pub(crate) sockets: Sockets,
@@ -125,18 +125,8 @@ impl Graph {
     }
 
     pub(crate) fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        let found = self.tracker.row(&mut columns.0.0, row);
-        self.follow(columns, row, found);
-    }
-
-    /// Adds one row that the tracker has taken in.
-    pub(crate) fn follow(
-        &mut self,
-        ((tasks, marks), own): &mut Columns<'_>,
-        row: usize,
-        found: Option<TaskRow>,
-    ) {
-        let Some(found) = found else { return };
+        let ((tasks, marks), own) = columns;
+        let Some(found) = self.tracker.row(tasks, row) else { return };
         let owner = self.tracker.leader(found.task);
         let is_mark = self.watched.row((tasks, marks), row, found, (owner, &self.tracker));
         if is_mark {

@@ -16,7 +16,6 @@ use crate::tables::forks::task::{Birth, FRESH, Task};
 use crate::tables::forks::tracer::Gaps;
 use crate::tables::forks::word_classes::{Act, Errno};
 use crate::tables::names::Names;
-use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::{RowKind, Status};
 use crate::tables::workers::fold::CallColumns;
@@ -306,15 +305,12 @@ impl RowFold for Forks {
     }
 }
 
-impl Follower for Forks {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.tracker
-    }
-
+impl Forks {
+    /// Adds one row that the tracker has taken in.
     #[inline]
     fn follow(
         &mut self,
-        (columns, workers): &mut Self::Columns<'_>,
+        (columns, workers): &mut <Self as RowFold>::Columns<'_>,
         row: usize,
         found: Option<TaskRow>,
     ) {

@@ -15,8 +15,7 @@ use crate::tables::process_tracking::launcher::{StartMethod, WorkerRole};
 use crate::tables::process_tracking::word_classes::Status;
 use crate::tables::table_builder::TableBuilder;
 use crate::tables::workers::Workers;
-use crate::tables::workers::retired::Retired;
-use crate::tables::workers::table::{Start, starts};
+use crate::tables::workers::table::{Start, WorkerStarts, starts};
 
 /// How many opened files are examined: the ones that identify a program come early.
 const PYTHON_OPENS: u32 = 256;
@@ -47,7 +46,7 @@ pub(crate) enum Starts {
     /// By the fold itself.
     Own(Box<Workers>),
     /// By another fold of the same pass, which gives what it found at the end.
-    Given(Vec<Retired>),
+    Given(WorkerStarts),
 }
 
 /// What the opened files say about all programs.
@@ -135,12 +134,11 @@ fn version(path: &str) -> Option<(u32, u32)> {
 
 impl<'a> Evidence<'a> {
     pub(crate) fn new(forks: &Forks, parents: &Parents<'a>) -> Self {
-        let retired = match &forks.hints {
-            Some(Starts::Own(workers)) => &workers.retired,
-            Some(Starts::Given(retired)) => retired,
-            None => &Vec::new(),
+        let workers = match &forks.hints {
+            Some(Starts::Own(workers)) => starts(&workers.retired, &forks.tracker.tasks),
+            Some(Starts::Given(found)) => found.of(&forks.tracker),
+            None => HashMap::default(),
         };
-        let workers = starts(retired, &forks.tracker.tasks);
         let mut evidence = Self { workers, ..Self::default() };
         for task in &forks.tasks {
             let Some(process) = parents.process_of(task) else { continue };
@@ -165,17 +163,18 @@ impl Forks {
         forks
     }
 
-    /// Another fold finds the workers, if any are wanted: see [`take_workers`](Self::take_workers).
-    pub(crate) fn expect_workers(&mut self) {
+    /// Another fold finds the workers in the same events, if any are wanted, which
+    /// [`take_workers`](Self::take_workers) takes in the end. Before any event is added.
+    pub fn expect_workers(&mut self) {
         if self.hints.is_some() {
-            self.hints = Some(Starts::Given(Vec::new()));
+            self.hints = Some(Starts::Given(WorkerStarts::default()));
         }
     }
 
     /// Takes the workers that another fold has found in all events.
-    pub(crate) fn take_workers(&mut self, found: &[Retired]) {
-        if let Some(Starts::Given(retired)) = &mut self.hints {
-            *retired = found.to_vec();
+    pub fn take_workers(&mut self, found: WorkerStarts) {
+        if let Some(Starts::Given(starts)) = &mut self.hints {
+            *starts = found;
         }
     }
 

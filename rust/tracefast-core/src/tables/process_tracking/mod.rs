@@ -3,13 +3,11 @@
 //! Every table asks here, so all tables agree. [`tracker`] keeps a record of each task, [`kinds`]
 //! says how it was created, [`namespaces`] by which call, [`group`] decides which tasks are one
 //! process, [`programs`] finds what it ran, [`argv`] with which arguments, [`callers`] gives these to calls, [`launcher`] says what these
-//! show about its part among worker processes, and [`outcome`] how and when it ended. Folds that are
-//! made together share a tracker: they are each a [`follower`]. Memory grows with tasks and the
-//! programs that they started.
+//! show about its part among worker processes, and [`outcome`] how and when it ended. Memory grows with
+//! tasks and the programs that they started.
 
 pub(crate) mod argv;
 pub(crate) mod callers;
-pub(crate) mod follower;
 pub(crate) mod group;
 pub(crate) mod kinds;
 pub(crate) mod launcher;

@@ -7,7 +7,6 @@ use arrow_schema::ArrowError;
 use crate::linux::waits::{CallTime, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
-use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::group;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
@@ -77,13 +76,15 @@ impl RowFold for Processes {
     }
 }
 
-impl Follower for Processes {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.tracker
-    }
-
+impl Processes {
+    /// Adds one row that the tracker has taken in.
     #[inline]
-    fn follow(&mut self, (_, columns): &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
+    fn follow(
+        &mut self,
+        (_, columns): &mut <Self as RowFold>::Columns<'_>,
+        row: usize,
+        found: Option<TaskRow>,
+    ) {
         let Some(TaskRow { task: number, kind, .. }) = found else { return };
         if !matches!(kind, RowKind::Call | RowKind::Part) {
             return;

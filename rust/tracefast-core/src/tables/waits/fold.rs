@@ -7,7 +7,6 @@ use arrow_schema::ArrowError;
 use crate::linux::clone::shares_files;
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
-use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::waits::arguments::Arguments;
@@ -315,13 +314,15 @@ impl RowFold for Waits {
     }
 }
 
-impl Follower for Waits {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.tracker
-    }
-
+impl Waits {
+    /// Adds one row that the tracker has taken in.
     #[inline]
-    fn follow(&mut self, columns: &mut Self::Columns<'_>, row: usize, found: Option<TaskRow>) {
+    fn follow(
+        &mut self,
+        columns: &mut <Self as RowFold>::Columns<'_>,
+        row: usize,
+        found: Option<TaskRow>,
+    ) {
         let Some(TaskRow { task, kind, name }) = found else {
             if columns.0.kind(row) == Some(RowKind::Lost) {
                 let source = self.tracker.source(&mut columns.0, row);

@@ -15,7 +15,6 @@ use crate::tables::memory::fold::MemoryColumns;
 use crate::tables::names::Names;
 use crate::tables::packed::Packed;
 use crate::tables::phases::fold::MarkColumns;
-use crate::tables::process_tracking::follower::Follower;
 use crate::tables::process_tracking::kinds;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
@@ -29,7 +28,7 @@ use crate::tables::workers::phases::Phases;
 use crate::tables::workers::program;
 use crate::tables::workers::retired::{Kin, Retired};
 use crate::tables::workers::shared_reads::FileParts;
-use crate::tables::workers::table;
+use crate::tables::workers::table::{self, WorkerStarts};
 use crate::tables::workers::word_classes::{Held, Meaning};
 
 /// Not yet known.
@@ -78,6 +77,7 @@ pub struct Workers {
     events_only: bool,
     /// The log has such events.
     has_events: bool,
+    finished: bool,
     /// By source.
     pub(crate) logs: Vec<Log>,
 }
@@ -349,15 +349,12 @@ impl RowFold for Workers {
     }
 }
 
-impl Follower for Workers {
-    fn tracker_mut(&mut self) -> &mut Box<Tracker> {
-        &mut self.tracker
-    }
-
+impl Workers {
+    /// Adds one row that the tracker has taken in.
     #[inline]
     fn follow(
         &mut self,
-        (columns, (memory, marks)): &mut Self::Columns<'_>,
+        (columns, (memory, marks)): &mut <Self as RowFold>::Columns<'_>,
         row: usize,
         found: Option<TaskRow>,
     ) {
@@ -398,8 +395,18 @@ impl Workers {
         &mut self.logs[at]
     }
 
+    /// The workers that it has found in all events, for the fold of created tasks. No rows may come
+    /// after that.
+    pub fn found(&mut self) -> WorkerStarts {
+        self.finish();
+        WorkerStarts::new(self)
+    }
+
     /// All rows are in.
     pub(crate) fn finish(&mut self) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
+        }
         self.retire_all();
         self.messages.finish();
         self.tracker.finish();

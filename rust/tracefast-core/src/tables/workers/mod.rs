@@ -18,10 +18,11 @@ mod life;
 mod phases;
 mod pools;
 mod program;
-pub(crate) mod retired;
+mod retired;
 mod shared_reads;
 mod steps;
 pub(crate) mod table;
 mod word_classes;
 
 pub use fold::Workers;
+pub use table::WorkerStarts;

@@ -31,7 +31,7 @@ pub(crate) struct Kin {
 }
 
 /// A process that may be a worker.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Retired {
     /// Its first task.
     pub(crate) task: u32,

@@ -14,6 +14,7 @@ use crate::tables::process_tracking::launcher::StartMethod;
 use crate::tables::process_tracking::outcome;
 use crate::tables::process_tracking::programs::Programs;
 use crate::tables::process_tracking::task::Task;
+use crate::tables::process_tracking::tracker::Tracker;
 use crate::tables::table_builder::{TableBuilder, build_by_parts};
 use crate::tables::workers::batches::messages::Batch;
 use crate::tables::workers::fold::Workers;
@@ -121,6 +122,36 @@ pub(crate) fn starts(retired: &[Retired], tasks: &[Task]) -> HashMap<(u32, u32),
         Some(((task.source, task.id), start))
     });
     found.collect()
+}
+
+/// The workers of all logs of a pass, for a fold that counts sources and tasks in its own way.
+#[derive(Debug, Clone, Default)]
+pub struct WorkerStarts(Vec<(Option<Box<str>>, u32, Start)>);
+
+impl WorkerStarts {
+    pub(crate) fn new(fold: &Workers) -> Self {
+        let found = starts(&fold.retired, &fold.tracker.tasks).into_iter();
+        Self(
+            found
+                .map(|((source, id), start)| {
+                    (fold.tracker.source_name(source).map(Into::into), id, start)
+                })
+                .collect(),
+        )
+    }
+
+    /// The same, by the number of their source in a tracker and task.
+    pub(crate) fn of(&self, tracker: &Tracker) -> HashMap<(u32, u32), Start> {
+        let sources: HashMap<_, u32> = tracker
+            .tasks
+            .iter()
+            .map(|task| (tracker.source_name(task.source), task.source))
+            .collect();
+        let workers = self.0.iter().filter_map(|(source, id, start)| {
+            Some(((*sources.get(&source.as_deref())?, *id), *start))
+        });
+        workers.collect()
+    }
 }
 
 /// From the call that made a worker, or asked a server for it, until it was ready for its first job.
