@@ -56,7 +56,7 @@ impl Plan {
     pub(crate) fn new(mut survey: Survey) -> Self {
         let waits = survey.waits.take().map(|waits| *waits);
         let (mut tracker, waits) = match waits {
-            Some(waits) => (*waits.tracker, waits.rows),
+            Some(waits) => (waits.tracker, waits.rows),
             None => (std::mem::take(&mut survey.tracker), Vec::new()),
         };
         tracker.finish();

@@ -31,7 +31,7 @@ use crate::tables::table_builder::{TableBuilder, build_by_parts};
 /// ```
 #[derive(Debug, Default)]
 pub struct FailedCalls {
-    tracker: Box<Tracker>,
+    tracker: Tracker,
     sources: Names,
     names: Names,
     errnos: Names,

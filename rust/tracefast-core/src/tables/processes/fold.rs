@@ -27,7 +27,7 @@ use crate::tables::streams::Streams;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Processes {
-    pub(crate) tracker: Box<Tracker>,
+    pub(crate) tracker: Tracker,
     /// What each task did.
     pub(crate) work: Vec<Work>,
     streams: Streams,
@@ -35,11 +35,7 @@ pub struct Processes {
 
 impl Default for Processes {
     fn default() -> Self {
-        Self {
-            tracker: Box::new(Tracker::with_argv()),
-            work: Vec::new(),
-            streams: Streams::default(),
-        }
+        Self { tracker: Tracker::with_argv(), work: Vec::new(), streams: Streams::default() }
     }
 }
 

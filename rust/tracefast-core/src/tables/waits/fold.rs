@@ -35,7 +35,7 @@ use crate::text::number;
 pub struct Waits {
     /// Shorter waits that ended are no rows.
     pub(crate) min_ns: i64,
-    pub(crate) tracker: Box<Tracker>,
+    pub(crate) tracker: Tracker,
     pub(crate) world: World,
     pub(crate) rows: Vec<Wait>,
     pub(crate) late: Late,
@@ -134,7 +134,7 @@ impl Waits {
     pub fn new(min_ns: i64) -> Self {
         Self {
             min_ns,
-            tracker: Box::default(),
+            tracker: Tracker::default(),
             world: World::default(),
             rows: Vec::new(),
             late: Late::default(),
