@@ -1,11 +1,13 @@
 """`tf.join`: strace's calls with what the kernel did in them."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -377,3 +379,17 @@ def test_memory_does_not_grow_with_the_logs(tmp_path: Path) -> None:
     )
     few, many = map(int, done.stdout.split())
     assert many - few < 100_000 * 600
+
+
+def test_a_discard_in_a_read_is_nothing_that_the_read_moved(tmp_path: Path) -> None:
+    """The kernel discards freed blocks in a call of any task."""
+    with pa.input_stream(FTRACE, compression="zstd") as file:
+        text = file.read().decode()
+    line = next(line for line in text.splitlines() if REQUEST in line and " RA " in line)
+    discard = re.sub(r" RA \d+ \(\) \d+ \+ \d+ ", " DS 4096 () 185617648 + 8 ", line)
+    assert discard != line
+    (tmp_path / "log").write_text(text.replace(line, f"{line}\n{discard}", 1))
+    columns = ["disk_requests", "disk_bytes", "disk_ns"]
+    expected, found = (joined(STRACE, log)[0].select(columns) for log in (FTRACE, tmp_path / "log"))
+    assert expected["disk_bytes"].sum() > 0
+    assert found.equals(expected)

@@ -35,9 +35,14 @@ class DiskUse:
 
     def __init__(self, issued: pl.DataFrame, moved: pl.DataFrame) -> None:
         self._times = issued.select(pl.col("row").alias("request"), "at", "done")
-        self._parts = moved.join(
-            issued.select(pl.col("row").alias("request"), "op"), on="request", how="left"
-        ).sort("request", maintain_order=True)
+        # A discard moves nothing, and the kernel makes it in a call of any task.
+        self._parts = (
+            moved.join(
+                issued.select(pl.col("row").alias("request"), "op"), on="request", how="left"
+            )
+            .filter(pl.col("op").ne_missing("discard"))
+            .sort("request", maintain_order=True)
+        )
         self._waiting: dict[tuple[str, int], list[_Brought]] = defaultdict(list)
         self._claims = [pl.DataFrame(schema=_SCHEMA)]
         self._left = [pl.DataFrame(schema=_LEFT)]
