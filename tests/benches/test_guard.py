@@ -35,6 +35,12 @@ def test_a_stage_may_take_five_per_cent_more_and_no_more(capsys):
     assert "| strace | model | 1,000 | 1,051 | +5.1 % |" in re.sub(" +", " ", said)
 
 
+def test_a_stage_that_hardly_counts_may_take_a_thousandth_of_all_more():
+    short = counts(stitch=10)
+    assert compared(counts(stitch=14), recorded=short) == 0
+    assert compared(counts(stitch=15), recorded=short) == 1
+
+
 def test_a_new_stage_is_not_judged():
     recorded = counts()
     del recorded["strace"]["model"]
