@@ -263,6 +263,10 @@ class Fold:
     def schema(self) -> Schema:
         """The columns of the table."""
 
+    @property
+    def follows_tasks(self) -> bool:
+        """Whether it takes less time if `TaskRows` go first."""
+
     def words(self, column: str, words: _ArrowStream) -> None:
         """Take the dictionary of a column whose batches hold only keys."""
 
@@ -277,6 +281,14 @@ class Fold:
 
     def finish(self) -> list[Batch]:
         """Return the rest of the table, in one part or several. This can be done once."""
+
+@final
+class TaskRows:
+    """What each row says about tasks, found out once for the folds of several tables."""
+
+    def __new__(cls) -> Self: ...
+    def add_to(self, events: _ArrowArray) -> Batch:
+        """Return events, in order, with a column for folds that take all of them."""
 
 @final
 class Files(Fold):
@@ -482,6 +494,7 @@ def column_values(batch: Batch, name: str) -> list[Any]: ...
 def known_events() -> list[str]: ...
 def logs(names: list[str], *, format_in: str | None = None) -> list[tuple[str, list[str]]]: ...
 def metadata(path: str) -> dict[str, str]: ...
+def times(path: str) -> tuple[int, int] | None: ...
 def parse(
     sources: list[str],
     output: str | None,

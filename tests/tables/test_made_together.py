@@ -20,6 +20,8 @@ MAKERS = (
     lambda: _core.Forks(hints=True),
     _core.Workers,
     _core.Files,
+    _core.Flow,
+    lambda: _core.Syscalls(by="process"),
 )
 
 

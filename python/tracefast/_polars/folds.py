@@ -22,6 +22,8 @@ _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 # Batches that each of several folds takes before the next ones are read.
 _HELD: Final = 8
+# For so many folds it pays to find out first what each row says about tasks.
+_FOLLOWING: Final = 2
 
 
 class Fold(Protocol):
@@ -249,7 +251,7 @@ def fold_together(
         folds = [new_fold() for new_fold in new_folds]
         take_over = _expecting(folds)
         try:
-            yield from _pushed_to_all(opener(list(types)), folds)
+            yield from _pushed_to_all(_with_task_rows(opener(list(types)), folds), folds)
         except UnreadableError:
             pass  # polars has to read the files.
         else:
@@ -301,6 +303,15 @@ def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
         for done in running:
             done.result()
         list(pool.map(push, folds, itertools.repeat(held)))
+
+
+def _with_task_rows(batches: Batches, folds: Sequence[Fold]) -> Batches:
+    """Find out what each row says about tasks, if several folds would do so for themselves."""
+    follow = [fold for fold in folds if isinstance(fold, _core.Fold) and fold.follows_tasks]
+    if len(follow) < _FOLLOWING:
+        return batches
+    rows = _core.TaskRows()
+    return (None if batch is None else rows.add_to(batch) for batch in batches)
 
 
 def _expecting(folds: Sequence[Fold]) -> Callable[[], None]:

@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use super::tables::flow::{Flow, Phases, Roles};
     #[pymodule_export]
-    use super::tables::fold::Fold;
+    use super::tables::fold::{Fold, TaskRows};
     #[pymodule_export]
     use super::tables::forks::Forks;
     #[pymodule_export]
@@ -116,6 +116,14 @@ mod _core {
     fn metadata(py: Python<'_>, path: &str) -> PyResult<BTreeMap<String, String>> {
         let path = Path::new(path);
         py.detach(|| tracefast_io::columns::metadata::metadata(path))
+            .map_err(|error| super::errors::exception(py, &error))
+    }
+
+    /// The first and the last time in a Parquet file, by its footer; None if it does not say.
+    #[pyfunction]
+    fn times(py: Python<'_>, path: &str) -> PyResult<Option<(i64, i64)>> {
+        let path = Path::new(path);
+        py.detach(|| tracefast_io::columns::metadata::times(path))
             .map_err(|error| super::errors::exception(py, &error))
     }
 

@@ -8,6 +8,7 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use crate::events::schema;
 use crate::tables::event_columns::EventColumns;
+use crate::tables::process_tracking::task_rows;
 
 /// Words by column name, for columns that hold only the keys of a dictionary.
 pub type Dictionaries = HashMap<String, ArrayRef>;
@@ -49,6 +50,10 @@ pub trait Fold: Sized {
 
     /// The columns of the table.
     fn schema(&self) -> SchemaRef;
+
+    /// Whether it is faster if a [`TaskRows`](crate::tables::process_tracking::task_rows::TaskRows)
+    /// goes first.
+    fn follows_tasks(&self) -> bool;
 
     /// Adds events, which must come in order.
     ///
@@ -119,6 +124,10 @@ impl<F: RowFold> Fold for F {
         let table = self.empty().table().ok();
         let part = table.as_ref().and_then(|parts| parts.first());
         part.map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema)
+    }
+
+    fn follows_tasks(&self) -> bool {
+        self.column_names().contains(&task_rows::COLUMN)
     }
 
     fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError> {

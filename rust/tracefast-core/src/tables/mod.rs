@@ -15,7 +15,7 @@ pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod packed;
 pub mod phases;
-pub(crate) mod process_tracking;
+pub mod process_tracking;
 pub mod processes;
 pub(crate) mod ranges;
 pub(crate) mod streams;

@@ -10,10 +10,13 @@ use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Footer, root_as_footer};
 use arrow_schema::Schema;
 use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::statistics::Statistics;
 
 use crate::columns::arrow_layout::Layout;
 use crate::error::{Error, Result};
 
+/// The column of times.
+const TIME: &str = "ts";
 const PARQUET: [u8; 4] = *b"PAR1";
 /// Length and magic at the end of Arrow IPC.
 const TAIL: usize = 10;
@@ -51,6 +54,44 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
     let own = footer.parsed(path)?.custom_metadata().into_iter().flatten();
     let own = own.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
     Ok(schema.metadata.into_iter().chain(own).collect())
+}
+
+/// The first and the last time of the rows of a Parquet file, in nanoseconds, by its statistics.
+/// None if the file has none of all rows with a time.
+///
+/// # Errors
+/// The file cannot be read, or it is not whole.
+///
+/// # Examples
+/// ```
+/// let error = tracefast_io::columns::metadata::times("no.parquet".as_ref()).unwrap_err();
+/// assert!(error.to_string().starts_with("no.parquet: "));
+/// ```
+pub fn times(path: &Path) -> Result<Option<(i64, i64)>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let metadata = ParquetMetaDataReader::new()
+        .parse_and_finish(&file)
+        .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
+    let columns = metadata.file_metadata().schema_descr().columns();
+    let Some(at) = columns.iter().position(|column| column.path().string() == TIME) else {
+        return Ok(None);
+    };
+    let mut found: Option<(i64, i64)> = None;
+    for group in metadata.row_groups() {
+        let Some(Statistics::Int64(times)) = group.column(at).statistics() else {
+            return Ok(None);
+        };
+        match (times.min_opt(), times.max_opt()) {
+            (Some(&first), Some(&last)) => {
+                let (low, high) = found.unwrap_or((first, last));
+                found = Some((low.min(first), high.max(last)));
+            }
+            // No row of it has a time.
+            _ if times.null_count_opt() == u64::try_from(group.num_rows()).ok() => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok(found)
 }
 
 /// Checks that all batches of an Arrow IPC file are where its footer says, and as long as it says.

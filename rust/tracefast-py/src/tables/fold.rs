@@ -9,6 +9,7 @@ use pyo3::PyClass;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use tracefast_core::tables::fold;
+use tracefast_core::tables::process_tracking::task_rows;
 
 use crate::arrow::batch::{Batch, Schema};
 use crate::arrow::import::{arrow, batch, stream};
@@ -17,6 +18,7 @@ use crate::arrow::import::{arrow, batch, stream};
 trait AnyFold: Send {
     fn needed(&self) -> SchemaRef;
     fn schema(&self) -> SchemaRef;
+    fn follows_tasks(&self) -> bool;
     fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError>;
     fn ready(&mut self) -> Result<Vec<RecordBatch>, ArrowError>;
     fn finish(self: Box<Self>) -> Result<Vec<RecordBatch>, ArrowError>;
@@ -31,6 +33,10 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
 
     fn schema(&self) -> SchemaRef {
         fold::Fold::schema(self)
+    }
+
+    fn follows_tasks(&self) -> bool {
+        fold::Fold::follows_tasks(self)
     }
 
     fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError> {
@@ -143,6 +149,12 @@ impl Fold {
         self.with(|state| Schema::new(state.fold.schema()))
     }
 
+    /// Whether it takes less time if `TaskRows` go first.
+    #[getter]
+    fn follows_tasks(&self) -> PyResult<bool> {
+        self.with(|state| state.fold.follows_tasks())
+    }
+
     /// Take the dictionary of a column whose batches hold only keys.
     fn words(&self, column: &str, words: &Bound<'_, PyAny>) -> PyResult<()> {
         let words = first_column(words)?;
@@ -190,6 +202,32 @@ impl Fold {
         let State { fold, .. } = state.ok_or_else(taken)?;
         let parts = py.detach(|| fold.finish()).map_err(|error| arrow(&error))?;
         Ok(parts.into_iter().map(Batch::new).collect())
+    }
+}
+
+/// What each row says about tasks, found out once for the folds of several tables.
+#[pyclass(frozen, module = "tracefast._core")]
+pub struct TaskRows {
+    rows: Mutex<task_rows::TaskRows>,
+}
+
+#[pymethods]
+impl TaskRows {
+    #[new]
+    fn new() -> Self {
+        Self { rows: Mutex::default() }
+    }
+
+    /// Give events, in order, with a column for folds that take all of them.
+    fn add_to(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<Batch> {
+        let add = |events: &RecordBatch| {
+            py.detach(|| self.rows.lock().unwrap_or_else(PoisonError::into_inner).add_to(events))
+        };
+        let more = match events.cast::<Batch>() {
+            Ok(own) => add(own.get().rows()),
+            Err(_) => add(&batch(events)?),
+        };
+        more.map(Batch::new).map_err(|error| arrow(&error))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::tables::process_tracking::argv;
 use crate::tables::process_tracking::launcher::WorkerRole;
 use crate::tables::process_tracking::namespaces::{self, Move};
 use crate::tables::process_tracking::task::{Birth, End, Exec, Task};
+use crate::tables::process_tracking::task_rows::{Known, KnownRows};
 use crate::tables::process_tracking::word_classes::{Role, RowKind, Status};
 
 event_columns! {
@@ -32,6 +33,7 @@ event_columns! {
         pub(crate) path: Text = "path",
         pub(crate) child: Numbers<UInt32Type> = "child",
         source: Words<u32> = "source",
+        known: KnownRows = "task_row",
     }
 }
 
@@ -80,6 +82,9 @@ pub(crate) struct Tracker {
     pub(crate) row: u64,
     /// The arguments of programs are wanted.
     pub(crate) keeps_argv: bool,
+    /// By the numbers of a tracker that goes first: its tasks and names.
+    first_tasks: Vec<u32>,
+    first_names: Vec<u32>,
 }
 
 impl Tracker {
@@ -92,6 +97,44 @@ impl Tracker {
     #[inline]
     pub(crate) fn row(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<TaskRow> {
         self.row += 1;
+        match columns.known.get(row) {
+            Some(known) if !known.changes() => self.unchanged(known),
+            known => {
+                let found = self.take(columns, row, &mut false);
+                if let Some(known) = known {
+                    self.learn(known, found);
+                }
+                found
+            }
+        }
+    }
+
+    /// A row in which the tracker that goes first found nothing new.
+    #[inline]
+    fn unchanged(&self, known: Known) -> Option<TaskRow> {
+        let TaskRow { task, kind, name } = known.row()?;
+        let name = name.and_then(|name| self.first_names.get(name as usize).copied());
+        Some(TaskRow { task: *self.first_tasks.get(task as usize)?, kind, name })
+    }
+
+    /// Notes which numbers a task and a name have in the tracker that goes first, and here: tables
+    /// may have asked for tasks and names before their first rows.
+    fn learn(&mut self, known: Known, found: Option<TaskRow>) {
+        let Some((first, own)) = known.row().zip(found) else { return };
+        put(&mut self.first_tasks, first.task, own.task);
+        if let Some((first, own)) = first.name.zip(own.name) {
+            put(&mut self.first_names, first, own);
+        }
+    }
+
+    /// Takes in a row that is already counted; `changes` is set if it changes what is known.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        columns: &mut TaskColumns<'_>,
+        row: usize,
+        changes: &mut bool,
+    ) -> Option<TaskRow> {
         let id = columns.task.get(row)?;
         let kind = columns.kind(row)?;
         if kind == RowKind::Notice {
@@ -101,12 +144,15 @@ impl Tracker {
         let number = self.number(source, id);
         let task = self.tasks.get_mut(number as usize)?;
         let ts = columns.ts.get(row);
+        let before = (task.ts_start, task.comm);
         task.ts_start.lower(ts);
         if let Some(comm) = columns.comm.get(row, |text| self.comms.number(text)) {
             task.comm.set(comm);
         }
+        *changes |= before != (task.ts_start, task.comm);
         if !task.seen {
             task.seen = true;
+            *changes = true;
             task.pid.set(columns.pid.get(row));
             task.tid.set_last(columns.tid.get(row));
             if let Some(tid) = task.tid.get() {
@@ -135,18 +181,26 @@ impl Tracker {
                 {
                     return Some(TaskRow { kind: RowKind::Return, ..found });
                 }
+                *changes = true;
                 if status != Some(Status::Injected) {
                     self.turn(columns, row, number, name, role);
                 }
             }
-            RowKind::Exit => self.ended(columns, row, number, name),
+            RowKind::Exit => {
+                *changes = true;
+                self.ended(columns, row, number, name);
+            }
             RowKind::Signal => {
                 if role == Role::ChildSignal {
+                    *changes = true;
                     let ended = columns.args.get(row).and_then(ended_child);
                     self.collected(source, number, ended);
                 }
             }
-            RowKind::Event => self.event(columns, row, number, role),
+            RowKind::Event => {
+                *changes |= role != Role::Other;
+                self.event(columns, row, number, role);
+            }
             RowKind::Return | RowKind::Part | RowKind::Notice | RowKind::Lost | RowKind::Other => {}
         }
         Some(found)
@@ -418,6 +472,15 @@ impl Tracker {
             _ => {}
         }
     }
+}
+
+/// Sets an entry of a list by number.
+fn put(list: &mut Vec<u32>, number: u32, value: u32) {
+    let at = number as usize;
+    if at >= list.len() {
+        list.resize(at + 1, u32::MAX);
+    }
+    list[at] = value;
 }
 
 /// The child in a siginfo and how it ended, if it did.

@@ -27,6 +27,19 @@ pub(crate) enum RowKind {
 }
 
 impl RowKind {
+    /// All kinds, by number.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Call,
+        Self::Return,
+        Self::Part,
+        Self::Exit,
+        Self::Signal,
+        Self::Event,
+        Self::Lost,
+        Self::Notice,
+        Self::Other,
+    ];
+
     pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "syscall" => Self::Call,
