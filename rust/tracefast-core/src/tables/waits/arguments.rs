@@ -86,7 +86,8 @@ impl<'a> Arguments<'a> {
 
     /// Whether an argument sets a flag.
     pub(crate) fn sets(&self, part: &str, name: &str, bit: i64) -> bool {
-        part.contains(name) || !part.contains('_') && self.value(part).unwrap_or(0) & bit != 0
+        memmem::find(part.as_bytes(), name.as_bytes()).is_some()
+            || !part.contains('_') && self.value(part).unwrap_or(0) & bit != 0
     }
 
     /// Whether `wait4(2)` or `waitid(2)` only looks whether a child has ended.

@@ -1,5 +1,7 @@
 //! What calls change: descriptors, mappings, locks; and whom they wake.
 
+use memchr::{memchr, memmem};
+
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::connections::is_unnamed;
 use crate::tables::waits::file_locks::asked_by_flock;
@@ -65,12 +67,14 @@ impl Waits {
             }
             Act::Control if !failed => self.controlled(columns, at, table, (fd, first)),
             Act::Ioctl if !failed => {
-                if let Some(fd) = fd
-                    && (at.args.contains("FIOCLEX") || at.args.contains("FIONCLEX"))
+                let has = |word: &str| memmem::find(at.args.as_bytes(), word.as_bytes()).is_some();
+                if !has("FIO") {
+                    // Of a terminal or a device.
+                } else if let Some(fd) = fd
+                    && (has("FIOCLEX") || has("FIONCLEX"))
                 {
-                    let cloexec = at.args.contains("FIOCLEX");
-                    self.world.tables.set_cloexec(table, fd, cloexec);
-                } else if at.args.contains("FIONBIO")
+                    self.world.tables.set_cloexec(table, fd, has("FIOCLEX"));
+                } else if has("FIONBIO")
                     && let Some(end) = first.and_then(|ofd| self.world.ends.get_mut(ofd))
                 {
                     end.nonblocking = !at.args.ends_with("[0]");
@@ -126,7 +130,8 @@ impl Waits {
             Act::Memory => self.log_mut(at.source).memory = true,
             Act::Unmap if !failed => {
                 let arguments = Arguments::new(at.args, at.ftrace);
-                if let (Some(start), Some(length)) = (arguments.number(0), arguments.number(1))
+                let range = arguments.first().map(|part| arguments.value(part?));
+                if let [Some(start), Some(length)] = range
                     && let Some(space) = self.world.space_mut(at.task)
                 {
                     space.unmap(start as u64, length as u64);
@@ -451,13 +456,26 @@ impl Waits {
     fn mapped(&mut self, columns: &Columns<'_>, at: &At<'_>) {
         const MAP_TYPE: i64 = 3;
         const MAP_SHARED: i64 = 1;
+        let Some(start) = at.ret else { return };
+        // Most mappings are private, and say nothing but what they take the place of.
+        // A path comes after the flags, behind the descriptor.
+        let flags = at.args.as_bytes();
+        let flags = &flags[..memchr(b'<', flags).unwrap_or(flags.len())];
+        if let Some(length) = columns.1.requested.get(at.row)
+            && memmem::find(flags, b" MAP_PRIVATE").is_some()
+        {
+            if let Some(space) = self.world.space_mut(at.task) {
+                space.unmap(start as u64, length as u64);
+            }
+            return;
+        }
         let arguments = Arguments::new(at.args, at.ftrace);
         let [_, length, _, flags, _, offset] = arguments.first();
         let number = |part: Option<&str>| part.and_then(|part| arguments.value(part));
         // strace prints the type first, by its name or in a number.
         let shared = flags.is_some_and(|flags| flags.starts_with("MAP_SHARED"))
             || number(flags).is_some_and(|flags| flags & MAP_TYPE == MAP_SHARED);
-        let (Some(start), Some(length)) = (at.ret, number(length)) else { return };
+        let Some(length) = number(length) else { return };
         if !shared {
             if let Some(space) = self.world.space_mut(at.task) {
                 space.unmap(start as u64, length as u64);

@@ -34,8 +34,9 @@ const fn bits(numbers: &[u32]) -> u64 {
 impl Handled {
     /// Takes in a call of sigaction(2) that worked.
     pub(crate) fn set(&mut self, arguments: Arguments<'_>) {
-        let Some(number) = Self::number_at(arguments, 0) else { return };
-        let action = arguments.at(1).unwrap_or_default();
+        let [signal, action] = arguments.first();
+        let Some(number) = signal.and_then(|part| Self::number_of(arguments, part)) else { return };
+        let action = action.unwrap_or_default();
         // It only asks.
         if matches!(action, "NULL" | "0" | "0x0" | "") {
             return;
@@ -55,8 +56,11 @@ impl Handled {
 
     /// The signal that an argument names.
     pub(crate) fn number_at(arguments: Arguments<'_>, at: usize) -> Option<u32> {
-        let number = || u32::try_from(arguments.number(at)?).ok();
-        by_name(arguments.at(at)?).or_else(number)
+        Self::number_of(arguments, arguments.at(at)?)
+    }
+
+    fn number_of(arguments: Arguments<'_>, part: &str) -> Option<u32> {
+        by_name(part).or_else(|| u32::try_from(arguments.value(part)?).ok())
     }
 
     /// The number of a signal, on all machines but alpha, mips, parisc and sparc: signal(7).

@@ -76,7 +76,7 @@ impl Space {
 
     pub(crate) fn unmap(&mut self, start: u64, length: u64) {
         let end = start.saturating_add(length);
-        if self.shared.is_empty() {
+        if !self.shared.iter().any(|range| start < range.end && range.start < end) {
             return;
         }
         let mut left = Vec::new();
