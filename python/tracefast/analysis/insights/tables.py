@@ -128,7 +128,10 @@ class Tables:
     def _kept_events(self) -> pl.DataFrame | None:
         """All events, if they are few."""
         rows = self.table("tasks")["rows"].sum()
-        return _collected(self._rows) if rows <= _KEPT_ROWS else None
+        # No rule asks for the text of results. If all columns were read, polars would ask for the
+        # schema, and import pyarrow for it where that is installed.
+        kept = self._rows.select(pl.all().exclude("result"))
+        return _collected(kept) if rows <= _KEPT_ROWS else None
 
     @property
     def are_kept(self) -> bool:
