@@ -375,6 +375,61 @@ def test_activity_is_the_same_for_rows_that_polars_gives():
             pl.testing.assert_frame_equal(one, other, check_row_order=False)
 
 
+# The last call of the last one ends long after it began: the footer does not say when.
+LAST_CALLS = {
+    "exit": "7 1700000003.000000 +++ exited with 0 +++\n",
+    "short": '7 1700000003.000000 read(0, "", 1) = 0 <0.002000>\n',
+    "long": '7 1700000003.000000 read(0, "", 1) = 0 <9.000000>\n',
+}
+
+
+@pytest.mark.parametrize("last", LAST_CALLS)
+def test_activity_of_parquet_is_that_of_its_log(tmp_path, monkeypatch, last):
+    from tracefast.page import activity
+    from tracefast.page.answers import answers_to
+
+    log, path = tmp_path / "a.strace", tmp_path / "a.parquet"
+    calls = "".join(f'7 1700000000.{at:06} read(3, "x", 4) = 1 <0.0001>\n' for at in range(500))
+    log.write_text(calls + LAST_CALLS[last])
+    tf.parse(log, path)
+    passes = []
+    one_more = activity.fold_together
+
+    def counting(*arguments, **options):
+        passes.append(arguments)
+        return one_more(*arguments, **options)
+
+    monkeypatch.setattr(activity, "fold_together", counting)
+    of_log, of_parquet = (answers_to(tf.scan(name)).activity for name in (log, path))
+    assert len(passes) == 1 + (last == "long")
+    assert of_log.step_ns == of_parquet.step_ns
+    for name in ("starts", "done", "called", "starting", "durations", "sizes", "members"):
+        one, other = getattr(of_log, name), getattr(of_parquet, name)
+        pl.testing.assert_frame_equal(one, other, check_row_order=False)
+
+
+def test_only_the_footer_of_one_log_says_when_steps_begin(tmp_path):
+    from tracefast import _core
+    from tracefast.page.activity import expected_steps
+
+    names = []
+    for name, kind in (("one", "strace"), ("two", "ftrace")):
+        names.append(tmp_path / f"{name}.parquet")
+        tf.parse(DATA / LOGS[kind], names[-1])
+    first, last = _core.times(str(names[0]))
+    times = pl.read_parquet(names[0])["ts"].cast(pl.Int64)
+    assert (first, last) == (times.min(), times.max())
+    one = tf.scan(names[0])
+    assert list(expected_steps(one).starts.values()) == [first]
+    for other in (tf.scan(names), one.head(10), tf.scan(DATA / LOGS["strace"]), one.collect()):
+        assert expected_steps(other) is None
+    untimed = tmp_path / "untimed.strace"
+    untimed.write_text('read(3, "", 9) = 0\n')
+    tf.parse(untimed, names[1])
+    assert _core.times(str(names[1])) is None
+    assert expected_steps(tf.scan(names[1])) is None
+
+
 def test_several_logs_are_told_apart(open_page, tmp_path):
     logs = []
     for at, name in enumerate(("first", "second")):

@@ -19,13 +19,19 @@ Opener = Callable[[list[str]], Batches]
 # By the identity of the frame: frames cannot be compared, and a query on one is another one.
 _openers: dict[int, list[Opener]] = {}
 _reports: dict[int, list[_core.Report]] = {}
+_files: dict[int, tuple[str, ...]] = {}
 
 
 class UnreadableError(Exception):
     """The files have to be read by polars, which may also report what is wrong with them."""
 
 
-def remember(frame: pl.LazyFrame, openers: Sequence[Opener], reports: list[_core.Report]) -> None:
+def remember(
+    frame: pl.LazyFrame,
+    openers: Sequence[Opener],
+    reports: list[_core.Report],
+    files: Sequence[str] = (),
+) -> None:
     """Note how to read all rows of a frame.
 
     Parameters
@@ -36,15 +42,18 @@ def remember(frame: pl.LazyFrame, openers: Sequence[Opener], reports: list[_core
         Functions that open its files, in order.
     reports
         Gets what reading its logs has shown, when the openers have read all rows.
+    files
+        Its files, if all of them are Parquet that the openers read.
     """
     key = id(frame)
-    _openers[key], _reports[key] = list(openers), reports
+    _openers[key], _reports[key], _files[key] = list(openers), reports, tuple(files)
     weakref.finalize(frame, _forget, key).atexit = False
 
 
 def _forget(key: int) -> None:
     _openers.pop(key, None)
     _reports.pop(key, None)
+    _files.pop(key, None)
 
 
 def reports_of(frame: object) -> list[_core.Report]:
@@ -61,6 +70,19 @@ def reports_of(frame: object) -> list[_core.Report]:
     [8]
     """
     return _reports.get(id(frame), [])
+
+
+def files_of(frame: object) -> tuple[str, ...]:
+    """Name the Parquet files of a frame; none if it also reads something else.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> _ = tf.parse("demo.strace", "run.parquet")
+    >>> files_of(tf.scan("run.parquet")), files_of(tf.scan("demo.strace"))
+    (('run.parquet',), ())
+    """
+    return _files.get(id(frame), ())
 
 
 def opener_of(frame: object) -> Opener | None:

@@ -1,21 +1,28 @@
 """What the tasks of a log did over time, in as many steps as a screen shows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from tracefast import _core
+from tracefast._polars.direct_read import files_of
 from tracefast._polars.folds import finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
 from tracefast.analysis.overview.tables import Overview
 from tracefast.analysis.processes import only_mentioned
+from tracefast.inputs.event_files import EventFiles
 from tracefast.plot.bounds import BINS, nanoseconds
 from tracefast.plot.histograms import from_bits
 from tracefast.quantities import plural
 
+# Shorter parts of a log are less than a pixel of its charts.
+_SHOWN: Final = 1000
 # Steps of time, and rows of tasks, of all charts.
 STEPS: Final = BINS
+# The counts, among the tables of an overview.
+TABLE: Final = "activity"
 MOST_GROUPS: Final = 40
 _TASK: Final = ["source", "task"]
 _STEP: Final = pl.UInt8
@@ -30,6 +37,8 @@ class Activity:
     """The first moment of each log: `source`, `start`. Charts count from it."""
     step_ns: int
     """The length of a step."""
+    length_ns: int
+    """The length of the longest log, from its first event to the end of its last one."""
     groups: pl.DataFrame
     """The groups of processes: `group` (their number), `label`, `processes`."""
     members: pl.DataFrame
@@ -47,7 +56,7 @@ class Activity:
 
     @property
     def span_s(self) -> float:
-        """The length of the longest log."""
+        """The length of all steps, which charts show."""
         return self.step_ns * STEPS / 1e9
 
     def since_start(self, rows: pl.LazyFrame, *times: str) -> pl.LazyFrame:
@@ -64,7 +73,50 @@ class Activity:
         )
 
 
-def activity_of(events: Events, found: Overview) -> Activity | None:
+@dataclass(frozen=True)
+class Steps:
+    """The steps of time in which calls are counted."""
+
+    starts: Mapping[str, int]
+    """When the first step of each log begins."""
+    step_ns: int
+    """The length of a step."""
+
+    def counts(self) -> _core.ActivityTally:
+        """Count calls by task, name and step, by duration and by size."""
+        return _core.ActivityTally(dict(self.starts), step_ns=self.step_ns, steps=STEPS)
+
+
+def expected_steps(events: Events) -> Steps | None:
+    """Give the steps of the Parquet of one log by its footer; None if that does not say.
+
+    They are not those of `activity_of` if a call ends long after the last one began.
+    """
+    files = files_of(events)
+    if len(files) != 1:
+        return None
+    logs = EventFiles().read(files[0], "parquet").logs
+    if len(logs) != 1 or (times := _core.times(files[0])) is None:
+        return None
+    first, last = times
+    return Steps({logs[0][0]: first}, _step(last - first))
+
+
+def _step(longest_ns: int) -> int:
+    # The last moment is in the last step.
+    return longest_ns // STEPS + 1
+
+
+def _in_charts(begun_ns: int, length_ns: int) -> int:
+    """Give what of the length of a log charts show.
+
+    What a last call takes counts if it is seen, as one of a thousand pixels: the footer of Parquet
+    says when the last event began.
+    """
+    return begun_ns if length_ns - begun_ns <= begun_ns // _SHOWN else length_ns
+
+
+def activity_of(events: Events, found: Overview, expected: Steps | None = None) -> Activity | None:
     """Count what the tasks did; None for a log without times.
 
     Parameters
@@ -73,16 +125,22 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
         The events.
     found
         Their tables.
+    expected
+        The steps of the counts that are in the table `activity`, if it is there.
     """
     timed = found.table("tasks").filter(pl.col("first").is_not_null())
-    spans = timed.group_by("source").agg(pl.col("first").min(), pl.col("last").max())
-    longest = spans.select((pl.col("last") - pl.col("first")).max().dt.total_nanoseconds()).item()
-    if not longest:
+    spans = timed.group_by("source").agg(pl.col("first").min(), pl.col("begun", "last").max())
+    begun_ns, length_ns = spans.select(
+        (pl.col(last) - pl.col("first")).max().dt.total_nanoseconds() for last in ("begun", "last")
+    ).row(0)
+    if not length_ns:
         return None
     starts = spans.select("source", start="first")
-    # The last moment is in the last step.
-    step_ns = longest // STEPS + 1
-    counts = _counts(events, starts, step_ns)
+    known = starts.drop_nulls("source").select("source", nanoseconds("start"))
+    steps = Steps(dict(known.iter_rows()), step_ns := _step(_in_charts(begun_ns, length_ns)))
+    counts = found.table(TABLE) if steps == expected else _counted(events, steps)
+    counts = counts.rename({"read_bytes": "read", "write_bytes": "written"})
+    counts = counts.cast({"step": _STEP, "calls": pl.Int64})
     processes = found.table("processes").filter(~only_mentioned())
     groups, members = _grouped(found.table("tasks").select(*_TASK, "pid"), processes)
 
@@ -107,6 +165,7 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
     return Activity(
         starts=starts,
         step_ns=step_ns,
+        length_ns=length_ns,
         groups=groups,
         members=members,
         done=in_groups(counted("task", "task", "step", "calls", "ns", "read", "written"), "step"),
@@ -117,17 +176,10 @@ def activity_of(events: Events, found: Overview) -> Activity | None:
     )
 
 
-def _counts(events: Events, starts: pl.DataFrame, step_ns: int) -> pl.DataFrame:
-    """Count calls by task, name and step, by duration and by size, in one pass over the events."""
-    start_of = dict(starts.drop_nulls("source").select("source", nanoseconds("start")).iter_rows())
-    passing = fold_together(
-        events,
-        [lambda: _core.ActivityTally(start_of, step_ns=step_ns, steps=STEPS)],
-        question="tracefast.report",
-    )
-    (fold,) = finished(passing)
-    counts = rows_of_fold(fold).rename({"read_bytes": "read", "write_bytes": "written"})
-    return counts.cast({"step": _STEP, "calls": pl.Int64})
+def _counted(events: Events, steps: Steps) -> pl.DataFrame:
+    """Count in one more pass over the events."""
+    (fold,) = finished(fold_together(events, [steps.counts], question="tracefast.report"))
+    return rows_of_fold(fold)
 
 
 def _grouped(pids: pl.DataFrame, processes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

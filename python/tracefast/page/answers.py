@@ -21,7 +21,7 @@ from tracefast.analysis.waits.table import stuck_rows
 from tracefast.analysis.workers.batches import batches_of
 from tracefast.analysis.workers.pools import pools_of
 from tracefast.cli.screen.flow.gaps import gap_sentences
-from tracefast.page.activity import Activity, activity_of
+from tracefast.page.activity import TABLE, Activity, activity_of, expected_steps
 from tracefast.plot.bounds import nanoseconds
 from tracefast.plot.charts.offsets import runs_of
 from tracefast.quantities import plural
@@ -224,7 +224,9 @@ def answers_to(events: Events, inputs: Sequence[str] | None = None) -> Answers:
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
     """
-    found = overview(events, flow=True)
+    expected = expected_steps(events)
+    also = None if expected is None else {TABLE: expected.counts}
+    found = overview(events, flow=True, also=also)
     names = found.table("tasks")["source"].drop_nulls().unique(maintain_order=True).to_list()
     rows = rows_of(events, (), "tracefast.report")
-    return Answers(rows, found, activity_of(events, found), list(inputs or names))
+    return Answers(rows, found, activity_of(events, found, expected), list(inputs or names))

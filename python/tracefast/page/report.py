@@ -1,8 +1,11 @@
 """The report of a log: one page that can be attached to a ticket."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from html import escape
+from importlib import import_module
 from pathlib import Path
 
 from tracefast._polars.given_events import Events
@@ -64,9 +67,20 @@ def report(events: Events) -> Page:
     return report_of(events)
 
 
+@contextmanager
+def _drawing_imported() -> Iterator[None]:
+    """Import what draws while events are read, which takes other threads most of the time."""
+    with ThreadPoolExecutor(1, thread_name_prefix="tracefast-import") as pool:
+        for name in ("altair", "pygraphviz"):
+            # That one is missing is said where it draws.
+            pool.submit(import_module, name)
+        yield
+
+
 def report_of(events: Events, inputs: Sequence[str] | None = None) -> Page:
     """Make the report; commands in it name the logs as the user did."""
-    answers = answers_to(events, inputs)
+    with _drawing_imported():
+        answers = answers_to(events, inputs)
     panels = [
         first.run(answers),
         first.findings(answers),

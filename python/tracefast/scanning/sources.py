@@ -97,6 +97,7 @@ def scan_inputs(
     frames: list[pl.LazyFrame] = []
     openers: list[direct_read.Opener] = []
     reports: list[_core.Report] = []
+    parquet: list[str] = []
     for (content, is_shared), run in groupby(
         names, lambda name: (inputs.contents[name], name in inputs.shared)
     ):
@@ -109,6 +110,7 @@ def scan_inputs(
             known = [inputs.files[name] for name in files]
             frames.append(_scan_columns(known, content, named=is_shared))
             direct = content == "parquet" and not is_shared
+            parquet += files if direct else []
             openers.append(direct_read.parquet(files) if direct else direct_read.unreadable)
         else:
             logs = _LogBuilder(
@@ -131,7 +133,7 @@ def scan_inputs(
                 )
             )
     frame = _concat(frames)
-    direct_read.remember(frame, openers, reports)
+    direct_read.remember(frame, openers, reports, parquet if len(frames) == 1 else ())
     return frame
 
 

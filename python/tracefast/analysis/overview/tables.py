@@ -19,7 +19,7 @@ from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _INSIGHTS: Final = "insights"
 _ERRORS: Final = "errors"
@@ -67,7 +67,13 @@ class Overview:
         return self.tables[name]
 
 
-def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Overview:
+def overview(
+    events: Events,
+    *,
+    insights: bool = True,
+    flow: bool = False,
+    also: "Mapping[str, Callable[[], Fold]] | None" = None,
+) -> Overview:
     """Make the tables of an overview in one pass over the events.
 
     Parameters
@@ -79,6 +85,8 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
         long if these are parsed each time.
     flow
         Make `tracefast.flow`, too.
+    also
+        Make the tables of these folds, too, under their names.
 
     Raises
     ------
@@ -99,6 +107,7 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
     if flow:
         # Its pass gives the roles of files, too.
         folds_of[_ROLES] = _core.Flow
+    folds_of |= also or {}
     passing = fold_together(events, list(folds_of.values()), question="tracefast LOG")
     folds = finished(passing)
     said = quality(reports_of(events))
@@ -128,7 +137,10 @@ def overview(events: Events, *, insights: bool = True, flow: bool = False) -> Ov
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
-    """Add up the rows of each task: its process, its events, its first and its last moment."""
+    """Add up the rows of each task: its process, its events, its first and its last moment.
+
+    Its last event has `begun` before that, if it is a call.
+    """
     kinds = {"calls": "syscall", "unparsed": "unparsed"}
     return tally.group_by("source", "task", maintain_order=True).agg(
         pl.col("pid").drop_nulls().last(),
@@ -139,6 +151,7 @@ def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
         ),
         pl.col("with_cpu").sum(),
         pl.col("first").min(),
+        pl.col("last").max().alias("begun"),
         pl.col("end").max().alias("last"),
     )
 

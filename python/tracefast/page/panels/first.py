@@ -40,7 +40,7 @@ def run(answers: Answers) -> Panel:
     if argv:
         rows.append(("Command", " ".join(argv[0])))
     if answers.activity is not None:
-        rows.append(("Length", units.duration(round(answers.activity.span_s * 1e9))))
+        rows.append(("Length", units.duration(answers.activity.length_ns)))
     rows += [
         ("Tracer", answers.tracer),
         ("Events", f"{int(tasks['events'].sum()):,}"),
