@@ -35,6 +35,7 @@ __all__ = [
     "StraceCounts",
     "Survey",
     "Syscalls",
+    "TaskRows",
     "TaskTally",
     "Waits",
     "Workers",
@@ -53,6 +54,7 @@ __all__ = [
     "schema",
     "survey",
     "syscalls_that",
+    "times",
 ]
 
 SCHEMA_VERSION: str
