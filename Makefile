@@ -50,9 +50,10 @@ test: test-rust test-python ## Run all tests.
 test-rust: ## Run the tests of the Rust crates.
 	cargo test --locked --workspace --exclude tracefast-py
 
-# `load` hands out tests one by one, so that a long file does not keep one process busy alone.
+# `load` hands out tests one by one, so that a long file does not keep one process busy alone. One
+# process more than there are processors: a sixth of the time, tests wait for programs.
 test-python: $(VENV)/.developed ## Run the tests of the Python package and of the installed command.
-	$(BIN)/python -m pytest -n auto --dist load
+	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist load
 
 lint: $(VENV)/.developed ## Check formatting, lints and types; change nothing.
 	cargo fmt --all --check
