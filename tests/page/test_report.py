@@ -430,6 +430,20 @@ def test_only_the_footer_of_one_log_says_when_steps_begin(tmp_path):
     assert expected_steps(tf.scan(names[1])) is None
 
 
+@pytest.mark.parametrize("times", [(2**40, 1), (-(2**63), 2**63 - 1), (0, 0)])
+def test_a_footer_that_lies_about_times_changes_no_chart(tmp_path, monkeypatch, times):
+    from tracefast import _core
+    from tracefast.page.answers import answers_to
+
+    path = tmp_path / "a.parquet"
+    tf.parse(DATA / LOGS["strace"], path)
+    right = answers_to(tf.scan(path)).activity
+    monkeypatch.setattr(_core, "times", lambda _: times)
+    found = answers_to(tf.scan(path)).activity
+    assert found.step_ns == right.step_ns
+    pl.testing.assert_frame_equal(found.done, right.done)
+
+
 def test_several_logs_are_told_apart(open_page, tmp_path):
     logs = []
     for at, name in enumerate(("first", "second")):

@@ -99,6 +99,8 @@ def expected_steps(events: Events) -> Steps | None:
     if len(logs) != 1 or (times := _core.times(files[0])) is None:
         return None
     first, last = times
+    if last < first:
+        return None  # The file is damaged, which its rows show.
     return Steps({logs[0][0]: first}, _step(last - first))
 
 

@@ -139,7 +139,7 @@ def overview(
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
     """Add up the rows of each task: its process, its events, its first and its last moment.
 
-    Its last event has `begun` before that, if it is a call.
+    `begun` is when the last of its events began, which may be a call.
     """
     kinds = {"calls": "syscall", "unparsed": "unparsed"}
     return tally.group_by("source", "task", maintain_order=True).agg(
