@@ -15,6 +15,8 @@ pub(crate) struct Forking {
     pub(crate) child: Option<(i32, u32)>,
     /// An event has shown that it is the child.
     pub(crate) confirmed: bool,
+    /// A task that is gone may have been the child.
+    pub(crate) unproved: bool,
 }
 
 impl Tasks {
@@ -63,7 +65,13 @@ impl Tasks {
         if !std::mem::replace(&mut self.forks, true) {
             self.files.inodes.remembers = false;
         }
-        self.forking.push_back(Forking { parent, flags, child: None, confirmed: false });
+        self.forking.push_back(Forking {
+            parent,
+            flags,
+            child: None,
+            confirmed: false,
+            unproved: false,
+        });
     }
 
     /// Such a call has returned: `child` is the id of the new task, `None` if the call failed.
@@ -119,7 +127,11 @@ impl Tasks {
             self.hide_from(task, flags);
         }
         if !translated && self.has_foreign_children(task, tid) {
-            return Some(self.forked_elsewhere(task, tid, flags, seen));
+            let child = self.forked_elsewhere(task, tid, flags, seen);
+            if forking.is_some_and(|forking| forking.unproved) {
+                self.may_have_more(child);
+            }
+            return Some(child);
         }
         // The child was taken for that of another call, whose own child has not appeared yet.
         let mut taken = None;

@@ -107,11 +107,13 @@ impl Tasks {
             if let Some((tid, id)) = wrong {
                 self.leave_open(id);
                 self.reassign((tid, id));
+                self.may_have_more(id);
                 seen = None;
             }
             if let Some(id) = of_other {
                 self.leave_open(id);
                 self.guessed_wrong(id, parent, flags);
+                self.may_have_more(id);
                 return id;
             }
         }
@@ -120,8 +122,11 @@ impl Tasks {
             self.leave_open(id);
             if let Some((_, guess)) = self.end_guess(id) {
                 guess.end(&mut self.files);
+                self.may_have_more(id);
             } else if let Some(at) = self.by_number(id) {
                 self.is_inside(at, pids, number);
+            } else {
+                self.leave_open_to_others(parent);
             }
             self.number_shown(pids, number, tid);
             return id;
@@ -182,6 +187,34 @@ impl Tasks {
         let mut tables: Vec<usize> = tasks.map(|task| task.table).collect();
         for (_, file) in self.only_some(&mut tables) {
             self.doubt(file);
+        }
+    }
+
+    /// The task that was taken for the child of this call is gone, and may have been that of another
+    /// call under way. Then the child that appears for that one is the child of this call.
+    #[cold]
+    fn leave_open_to_others(&mut self, parent: TaskRef) {
+        let open = self.forking.iter_mut().filter(|other| other.child.is_none());
+        let others: Vec<u32> = open
+            .map(|other| {
+                other.unproved = true;
+                other.parent
+            })
+            .collect();
+        let others = others.iter().filter_map(|&other| self.by_number(other));
+        let tasks = others.chain([parent]).filter_map(|at| self.task(at));
+        let mut tables: Vec<usize> = tasks.map(|task| task.table).collect();
+        for (_, file) in self.only_some(&mut tables) {
+            self.doubt(file);
+        }
+    }
+
+    /// The parent of the task with this number is not proved: descriptors that its table lacks may
+    /// be those of another task.
+    pub(crate) fn may_have_more(&mut self, id: u32) {
+        let table = self.by_number(id).and_then(|at| self.task(at)).map(|task| task.table);
+        if let Some(at) = table {
+            self.table_at(at).changes_unseen = true;
         }
     }
 
@@ -307,8 +340,12 @@ impl Tasks {
         if task.group == Some(number) {
             task.group = Some(tid);
         }
+        let id = task.id;
         self.by_tid.insert(key(Some(tid)), at);
         self.change(Some(tid));
+        if several {
+            self.may_have_more(id);
+        }
         Some(at)
     }
 
