@@ -32,7 +32,9 @@ impl Kernel {
         let other = process.and_then(|tid| self.tasks.by_tid(tid));
         let file = other.and_then(|other| self.tasks.descriptor(other, target));
         self.tasks.taken(other);
-        if process.is_none() {
+        // A log of one task may not name it: then any number may be its own.
+        let any = process.is_none() || other.is_none() && self.tasks.known(None).is_some();
+        if any {
             self.tasks.copied_from_any();
         }
         if let Some(open) = file.and_then(|file| self.tasks.files.get(file))
@@ -42,6 +44,9 @@ impl Kernel {
             open.in_progress.pass(None, false);
         }
         self.receive(task, fd, file, true);
+        if let Some(copy) = self.tasks.descriptor(task, fd).filter(|_| any) {
+            self.tasks.unordered(copy);
+        }
         self.show(task, fd, row, block);
     }
 
