@@ -270,7 +270,8 @@ impl Kernel {
 }
 
 /// How well the offsets of a copy are known: that of the side that is known less. It cannot say that
-/// one counts from the start of the file and one from the first access, so the latter goes.
+/// one counts from the start of the file and one from the first access, so the latter goes; nor that
+/// one is assumed where the other one is not even that.
 fn known_of_both(
     block: &mut BlockRows<'_>,
     row: usize,
@@ -280,18 +281,39 @@ fn known_of_both(
     let (Some(one), Some(other)) = (first, second) else { return first.or(second) };
     let counts = |known| matches!(known, OffsetKnown::Relative | OffsetKnown::AssumedRelative);
     let places = |known| matches!(known, OffsetKnown::Exact | OffsetKnown::Assumed);
-    if counts(one) && places(other) {
-        block.clear(row, C::Offset);
-        if block.rows.access[row] != Access::Eof as u8 {
-            block.clear(row, C::Access);
-        }
+    let both = if counts(one) && places(other) {
+        clear_source(block, row);
+        OffsetKnown::Unknown
     } else if places(one) && counts(other) {
-        block.clear(row, C::Offset2);
-        block.clear(row, C::Access2);
+        clear_target(block, row);
+        OffsetKnown::Unknown
     } else {
-        return [one, other].into_iter().max_by_key(|&known| known as u8);
+        if one as u8 > other as u8 { one } else { other }
+    };
+    let assumed = |known| matches!(known, OffsetKnown::Assumed | OffsetKnown::AssumedRelative);
+    if matches!(both, OffsetKnown::Ambiguous | OffsetKnown::Unknown) {
+        if assumed(one) {
+            clear_source(block, row);
+        }
+        if assumed(other) {
+            clear_target(block, row);
+        }
     }
-    Some(OffsetKnown::Unknown)
+    Some(both)
+}
+
+/// Takes back the offset of the source.
+fn clear_source(block: &mut BlockRows<'_>, row: usize) {
+    block.clear(row, C::Offset);
+    if block.rows.access[row] != Access::Eof as u8 {
+        block.clear(row, C::Access);
+    }
+}
+
+/// Takes back the offset of the destination.
+fn clear_target(block: &mut BlockRows<'_>, row: usize) {
+    block.clear(row, C::Offset2);
+    block.clear(row, C::Access2);
 }
 
 /// Whether a write with these [`write_flags`] appends, if they say so.
