@@ -103,13 +103,15 @@ pub(crate) fn transfer(
     if side.at == At::Stream && open.position != Position::None {
         open.never_positioned(inodes);
     }
+    // Where O_APPEND is set a write appends, whatever its offset: pwrite(2). A child may have set it.
+    let may_append = missing.hidden && open.hidden && side.write && side.appends.is_none();
     let mut found = if open.unsure {
         unsure(files, file, held, since, side)
     } else {
         moved(open, inodes, held, since, side)
     };
     if moved_unseen || missing.hidden && found.at_end {
-        found.assume(if found.at_end { At::Position } else { side.at });
+        found.assume(if found.at_end || may_append { At::Position } else { side.at });
     }
     found
 }
