@@ -349,8 +349,8 @@ while True:  # a log that is read too fast is read again
 WAYS = ["iterate", "parse", "polars", "pyarrow", "scan"]
 # A twentieth of a second passes until a signal is seen; then there may be other work to do.
 SOON_S = 0.1
-BUSY_S = {"scan": 5.0}  # until the end of the process, before which polars may print much
 BUSY_OTHERS_S = 0.3
+SCAN_S = 5.0  # until the end of the process, before which polars may print much
 
 
 def interrupted(how: str, log: Path) -> float:
@@ -359,19 +359,20 @@ def interrupted(how: str, log: Path) -> float:
     return float(seen) - sent
 
 
-def soonest(once: Callable[[], float]) -> float:
-    """Give the best of a few: the machine may be busy with other things."""
+def stops(how: str, once: Callable[[], float]) -> bool:
+    """Say whether the best of a few is soon: the machine may be busy with other things."""
+    enough, allowed = (SCAN_S, SCAN_S) if how == "scan" else (SOON_S, BUSY_OTHERS_S)
     best = once()
     for _ in range(9):
-        if best < SOON_S:
+        if best < enough:
             break
         best = min(best, once())
-    return best
+    return best < allowed
 
 
 @pytest.mark.parametrize("how", WAYS)
 def test_ctrl_c_stops_a_long_log(how, long_log):
-    assert soonest(lambda: interrupted(how, long_log)) < BUSY_S.get(how, BUSY_OTHERS_S)
+    assert stops(how, lambda: interrupted(how, long_log))
 
 
 @pytest.mark.parametrize("how", WAYS)
@@ -385,7 +386,7 @@ def test_ctrl_c_stops_a_pipe_that_never_ends(how, begun, spawn_strace, tmp_path)
             pipe.unlink()
             return took
 
-    assert soonest(once) < BUSY_S.get(how, BUSY_OTHERS_S)
+    assert stops(how, once)
 
 
 EARLY = """
@@ -411,7 +412,7 @@ def test_python_may_exit_as_soon_as_polars_has_its_rows(spawn_strace, tmp_path):
         return done.returncode, done.stdout, done.stderr
 
     with ThreadPoolExecutor(4) as together:
-        assert list(together.map(run, range(40))) == [(0, "10\n", "")] * 40
+        assert list(together.map(run, range(20))) == [(0, "10\n", "")] * 20
 
 
 UNDER_WAY = """

@@ -106,14 +106,14 @@ def events(draw, most=40):
 
 @pytest.mark.parametrize("by", [None, "process", "open"])
 @pytest.mark.parametrize("scope", ["stream", "file"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=events(), near=st.sampled_from([0, 3, 10, 131072]))
 def test_every_column_is_that_of_the_slow_table(scope, by, rows, near):
     table = summed(_core.Files(scope=scope, by=by, near=near), frame(rows, NEEDED))
     near_enough(plain(table), sorted(slow_files(rows, scope, by, near), key=repr))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rows=events(), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
     check_cuts(_core.Files, frame(rows, NEEDED), cuts)
@@ -139,7 +139,7 @@ ranges = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=ranges)
 @example(rows=[("a", 0, None, 5)])
 def test_covered_bytes_are_those_of_a_set_of_bytes(rows):

@@ -225,13 +225,13 @@ def check(rows, without=()):
 DIFFERENT = ("tracer_low_ns", "tracer_high_ns", "lifetime_ns")
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(rows=events())
 def test_every_column_is_that_of_the_slow_table(rows):
     check(rows, without=DIFFERENT)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=events(most=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
     check_cuts(_core.Forks, frame(rows, NEEDED), cuts)

@@ -103,7 +103,7 @@ def log(draw):
     return rows
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(rows=log())
 def test_every_row_is_that_of_the_slow_table(rows):
     table = summed(_core.Memory(), frame(rows, NEEDED))

@@ -30,7 +30,7 @@ NAMES = ["read", "read", "write", "pread64", "sendfile", "openat", "newfstatat",
 TYPES_OF = {"/a": "regular", "/b": "pipe", "/c": "unknown"}
 # A run that goes on in a child is counted as two there.
 RUNS = ["read_runs", "read_run_bytes_median", "write_runs", "write_run_bytes_median"]
-MANY = 200
+MANY = 100
 NAMES_OF = {1: "/a", 2: "/b", 3: "/c"}
 CLASSES = ["first", "consecutive", "consecutive", "forward", "backward", "eof"]
 

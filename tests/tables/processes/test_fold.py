@@ -152,7 +152,7 @@ def full(rows):
     return [{name: row.get(name) for name in NEEDED} for row in rows]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(rows=log())
 def test_every_column_is_that_of_the_slow_table(rows):
     table = summed(_core.Processes(), frame(rows, NEEDED))

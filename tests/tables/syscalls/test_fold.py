@@ -93,7 +93,7 @@ def in_order(table):
 
 
 @pytest.mark.parametrize("by", [None, "process"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(rows=st.lists(event(), max_size=40))
 def test_every_column_is_that_of_the_slow_table(by, rows):
     table = summed(_core.Syscalls(by=by), frame(rows, COLUMNS))
