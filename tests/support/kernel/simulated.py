@@ -124,8 +124,8 @@ class Machine:
         self.half: Call | None = None
         self.events = 0
         self.clock = 1_700_000_000_000_000
-        # What sendfile writes to has no position. The loader of each program closes what it has read:
-        # a log without any close may be one of which closes are left out.
+        # What sendfile writes to has no position. Each program's loader closes what it has read: a
+        # log without any close may be one of which closes are left out.
         for first in (
             "socketpair(AF_UNIX, SOCK_STREAM, 0, [0, 1]) = 0 <0.000001>",
             "close(9) = 0 <0.000001>",
