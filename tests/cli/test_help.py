@@ -77,7 +77,10 @@ def test_help_fits_its_width_and_ends_well(run, name):
     assert ran.returncode == 0
     # A line each, not a paragraph.
     assert re.search(r"^  Examples:\n    \w", ran.stdout, re.MULTILINE)
-    assert run(name, "-h").stdout == run(name, "--help").stdout
+
+
+def test_h_is_short_for_help(run):
+    assert run("files", "-h").stdout == run("files", "--help").stdout
 
 
 def test_examples_run(run, spawn_strace, spawn_ftrace, tmp_path):

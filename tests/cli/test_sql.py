@@ -48,9 +48,12 @@ def test_questions_about_events(run, spawn_strace, engine):
     assert rows(ran) == [{"n": len(events)}]
 
 
-@BOTH
+@pytest.mark.parametrize(
+    ("engine", "log"), [("polars", "spawn_strace"), ("duckdb", "spawn_ftrace")]
+)
 @pytest.mark.parametrize("name", list(ANALYSES))
-def test_the_answers_of_the_other_commands_are_tables(run, spawn, tmp_path, engine, name):
+def test_the_answers_of_the_other_commands_are_tables(run, request, tmp_path, engine, log, name):
+    spawn = request.getfixturevalue(log)
     ran = run("sql", f"SELECT * FROM {name}", spawn, "--engine", engine, "-o", "a.parquet")
     assert ran.returncode == 0, ran.stderr
     analysis = getattr(tf, name, partial(tf.files, by="process"))
