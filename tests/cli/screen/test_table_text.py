@@ -63,11 +63,11 @@ def test_times():
         return render_table(table, table.columns, width).splitlines()[1:]
 
     noon = datetime(2026, 11, 21, 12)  # noqa: DTZ001 - logs have no zone
-    assert shown([noon]) == ["2026-11-21 12:00:00.000000"]
-    assert shown([noon], 80) == ["12:00:00.000000"]
-    assert shown([noon, noon + timedelta(days=1)], 80)[1] == "2026-11-22 12:00:00.000000"
+    assert shown([noon]) == ["2026-11-21 12:00:00"]
+    assert shown([noon], 80) == ["12:00:00"]
+    assert shown([noon, noon + timedelta(days=1)], 80)[1] == "2026-11-22 12:00:00"
     # Clocks that count from the start of the machine.
-    assert shown([datetime(1970, 1, 1, 0, 26, 31)]) == ["1591.000000"]  # noqa: DTZ001
+    assert shown([datetime(1970, 1, 1, 0, 26, 31)]) == ["1591"]  # noqa: DTZ001
 
 
 def test_verbatim_is_what_was_asked_for():
@@ -87,7 +87,7 @@ def test_verbatim_is_what_was_asked_for():
         assert header.split() == list(values)
         assert row.split() == [
             *("735801000", "0", "311019.9999999895", "1e+20", "-", "a\\33[2J", "true"),
-            *("1970-01-01", "00:26:31.000000"),
+            *("1970-01-01", "00:26:31"),
         ]
 
 

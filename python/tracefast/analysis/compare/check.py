@@ -249,14 +249,35 @@ def _message(
         return f"{what} has no value: the log has no such row, or cannot say"
     if limit is None:
         return f"{what} has no value in the baseline"
-    found = plural(int(value), "row") if rule.value is None else f"{what} is {_number(value)}"
+    unit = _unit(rule.value)
+    found = plural(int(value), "row") if rule.value is None else f"{what} is {_number(value)}{unit}"
     bound = "limit" if kind == "max" else "limit: at least"
-    text = f"{found}, {bound} {_number(limit)}"
+    text = f"{found}, {bound} {_number(limit)}{unit}"
     if base is None:
         return text
     room = f"{rule.tolerance:.0%}".replace("%", " %") if rule.relative else _number(rule.tolerance)
     sign = "+" if kind == "max" else "-"
     return f"{text} (baseline {_number(base)} {sign} {room})"
+
+
+def _unit(expression: str | None) -> str:
+    """Give the unit of an SQL expression, with a space, if its columns have one in common.
+
+    Examples
+    --------
+    >>> _unit("sum(total_ns) - sum(wait_ns)"), _unit("sum(read_bytes)"), _unit("total_ns / calls")
+    (' ns', ' bytes', '')
+    """
+    if expression is None or "/" in expression or "*" in expression:
+        return ""
+    units = {"_ns": " ns", "_bytes": " bytes"}
+    found = {
+        next((unit for end, unit in units.items() if name.endswith(end)), "")
+        for name in pl.sql_expr(expression).meta.root_names()
+    }
+    # How many rows there are has no unit, whatever they hold.
+    counts = "count" in expression.lower()
+    return found.pop() if len(found) == 1 and not counts else ""
 
 
 def _number(value: float) -> str:

@@ -252,13 +252,13 @@ def _percentage(name: str, *, terminal: bool) -> _Formatter:
 
 
 def _times(values: Sequence[int | None], *, terminal: bool) -> list[str]:
-    """Write times in microseconds, or in nanoseconds where the log has these.
+    """Write times with as many digits as the log, or a step of `--every`, has.
 
     On a terminal the date is left out if there is only one.
     """
     latest = max((value for value in values if value is not None), default=None)
     if latest is not None and latest < _MIN_EPOCH_NS:
-        digits = 9 if _has_nanoseconds(values) else 6
+        digits = _digits(values)
         return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in values]
     days = {None if value is None else value // _DAY for value in values}
     return _dates(values, dated=not (terminal and len(days) == 1))
@@ -267,7 +267,7 @@ def _times(values: Sequence[int | None], *, terminal: bool) -> list[str]:
 def _dates(values: Sequence[int | None], *, dated: bool) -> list[str]:
     """Write times by the calendar: with the day or without."""
     form = "%Y-%m-%d %H:%M:%S" if dated else "%H:%M:%S"
-    digits = 9 if _has_nanoseconds(values) else 6
+    digits = _digits(values)
     texts: list[str] = []
     for value in values:
         if value is None:
@@ -275,10 +275,19 @@ def _dates(values: Sequence[int | None], *, dated: bool) -> list[str]:
             continue
         seconds, rest = divmod(value, _S)
         time = datetime.fromtimestamp(seconds, UTC)
-        texts.append(f"{time:{form}}.{f'{rest:09}'[:digits]}")
+        texts.append(f"{time:{form}}.{f'{rest:09}'[:digits]}".rstrip("."))
     return texts
 
 
-def _has_nanoseconds(values: Sequence[int | None]) -> bool:
-    """Say whether microseconds would lose digits."""
-    return any(value is not None and value % 1000 for value in values)
+def _digits(values: Sequence[int | None]) -> int:
+    """Say how many decimals of seconds lose nothing: 0, 3, 6 or 9.
+
+    Examples
+    --------
+    >>> _digits([1_000_000_000, None]), _digits([1_500_000_000]), _digits([1_000_000_001])
+    (0, 3, 9)
+    """
+    rests = [value % _S for value in values if value is not None]
+    return next(
+        digits for digits in (0, 3, 6, 9) if not any(rest % 10 ** (9 - digits) for rest in rests)
+    )
