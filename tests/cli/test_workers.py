@@ -82,7 +82,7 @@ def test_data_formats_give_all_columns(workers, table, rows):
 def test_rows_can_be_chosen(workers):
     ended = workers(LOGS / "killed_fork.strace.zst", "--where", "exit_signal IS NOT NULL")
     assert "SIGKILL" in ended
-    assert workers(FORK, "--where", "pid = 1") == "No worker matches --where.\n"
+    assert workers(FORK, "--where", "pid = 1") == "Nothing matches.\n"
     assert workers(LOGS / "shell.strace.zst") == "No workers.\n"
     longest = json.loads(
         workers(FORK, "--batches", "--sort", "wait_ns", "--top", "1", "--format", "json")

@@ -20,7 +20,8 @@ const GROUP: usize = 3;
 
 /// The suffixes of files in `tests/data` that are not logs; nor are archives of them, and the lists of
 /// kernels, which have none.
-const NO_LOGS: [&str; 10] = ["", "c", "gz", "json", "md", "ndjson", "py", "sh", "toml", "txt"];
+const NO_LOGS: [&str; 11] =
+    ["", "c", "gz", "json", "md", "ndjson", "py", "pyc", "sh", "toml", "txt"];
 
 /// Every log below a folder.
 fn below(folder: &Path, logs: &mut Vec<PathBuf>) {

@@ -179,7 +179,7 @@ def _print_edges(request: Request, grouping: "Grouping", chosen: _Chosen) -> boo
     if rows is None:
         return False
     request.note_lines(gap_lines(gaps, None))
-    table = filter_rows(_filtered(rows, chosen), request)
+    table = filter_rows(_filtered(rows, request, chosen), request)
     print_table(table, request, main=_MAIN, spare=_SPARE, noun=("edge", "edges"))
     return complete
 
@@ -214,7 +214,7 @@ def _report(
     if found is None:
         return False
     files = pl.concat(parts)
-    found = filter_rows(_filtered(found, chosen), request)
+    found = filter_rows(_filtered(found, request, chosen), request)
     if any(chosen) or request.where is not None:
         files = _used(files, found)
     if request.picture:
@@ -225,7 +225,7 @@ def _report(
     return complete
 
 
-def _filtered(edges: "pl.DataFrame", chosen: _Chosen) -> "pl.DataFrame":
+def _filtered(edges: "pl.DataFrame", request: Request, chosen: _Chosen) -> "pl.DataFrame":
     """Keep the edges of names that match, of one kind of thing, of one phase."""
     import polars as pl
 
@@ -236,7 +236,7 @@ def _filtered(edges: "pl.DataFrame", chosen: _Chosen) -> "pl.DataFrame":
         edges = edges.filter(pl.any_horizontal(pl.col("src_kind", "dst_kind") == wanted))
     if chosen.phase is not None:
         edges = edges.filter(phase=chosen.phase)
-    return filter_matching(edges, chosen.match, "src", "dst")
+    return filter_matching(edges, request, chosen.match, "src", "dst")
 
 
 def _used(files: "pl.DataFrame", edges: "pl.DataFrame") -> "pl.DataFrame":

@@ -109,13 +109,13 @@ def _report_each(request: Request, show: "Callable[[Rows], None]") -> int:
 
 def _print_each(rows: "Rows", request: Request, *, match: str | None, threads: bool) -> None:
     """Print the rows of single processes."""
-    from tracefast.cli.screen.matching import filtered_rows, take_matching
+    from tracefast.cli.screen.matching import filtered_rows
     from tracefast.cli.screen.print_rows import print_rows
     from tracefast.cli.text.rows import where
 
     if not threads:
         rows = rows.take(where(kind != "thread" for kind in rows.values("kind")))
-    rows = filtered_rows(take_matching(rows, match, "parent_image", "image"), request, None)
+    rows = filtered_rows(rows, request, match, "parent_image", "image")
     print_rows(rows, request, main=_MAIN, as_text=_in_text, spare=_SPARE)
 
 
@@ -145,12 +145,14 @@ def _report_summary(request: Request, *, match: str | None, threads: bool) -> in
     if rows is not None:
         if not threads:
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
-        rows = filter_matching(rows, match, "parent_image", "image")
+        started = rows.height
+        rows = filter_matching(rows, request, match, "parent_image", "image")
         if request.wide or request.form is not Format.TABLE:
             table = filter_rows(report(rows, threads=True).summary, request)
             print_table(table, replace(request, wide=True), main=())
         else:
-            print_forks_report(report(rows, threads=True), request)
+            found = report(rows, threads=True)
+            print_forks_report(found, request, chosen=rows.height < started)
     return DONE if complete else FAILED
 
 

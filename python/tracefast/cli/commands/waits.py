@@ -133,7 +133,7 @@ def waits(
         # Only joined events have some.
         check_columns(request, rows.select(pl.exclude(DETAILS)).schema)
     rows = rows.sort("source", "ts", nulls_last=True, maintain_order=True)
-    rows = filter_matching(rows, match, "image")
+    rows = filter_matching(rows, request, match, "image")
     found = rows["verdict"].unique()
     if graph is not None and suffix is not None:
         from tracefast.cli.output.write import write_bytes

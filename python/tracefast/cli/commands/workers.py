@@ -154,7 +154,7 @@ def _print_memory(request: Request, match: str | None) -> int:
         return FAILED
     if rows.is_empty():
         _note_nothing(request, "memory")
-    table = filter_rows(filter_matching(rows, match, "image"), request)
+    table = filter_rows(filter_matching(rows, request, match, "image"), request)
     print_table(table, request, main=_MEMORY, spare=_SPARE_MEMORY)
     return DONE if complete else FAILED
 
@@ -201,10 +201,11 @@ def _print_workers(request: Request, match: str | None, of: str | None, by: By |
         return FAILED
     if rows.is_empty():
         _note_nothing(request, "workers")
-    kept = filter_matching(rows, match, "image")
+    kept = filter_matching(rows, request, match, "image")
     if of is None and request.form is Format.TABLE and not (request.wide or request.sort):
         found = pools.pools_of(kept.lazy()).collect()
-        print_workers_report(found, kept, filter_rows(kept, request), request)
+        wanted = filter_rows(kept, request)
+        print_workers_report(found, kept, wanted, request, chosen=wanted.height < rows.height)
     else:
         table = table_of(kept.lazy()).collect()
         if table.is_empty() and of is not None and not kept.is_empty():

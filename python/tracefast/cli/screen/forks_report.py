@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+import polars as pl
+
 from tracefast.analysis.conditions import evaluate_condition
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.measures.costs import busy
@@ -13,6 +15,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.fork_phases import Phase, phases
+from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
@@ -41,7 +44,7 @@ _MIN_COUNT_OF_RATE: Final = 10
 _MAX_LOG: Final = 16
 
 
-def print_forks_report(report: Report, request: Request) -> None:
+def print_forks_report(report: Report, request: Request, *, chosen: bool = False) -> None:
     """Print the report.
 
     Parameters
@@ -50,6 +53,8 @@ def print_forks_report(report: Report, request: Request) -> None:
         What was found.
     request
         What was asked for: condition, order and number of lines of the list.
+    chosen
+        The report is about a part of the processes that were started.
     """
     terminal = is_terminal_table(Format.TABLE, request.output)
     top = request.top
@@ -59,8 +64,8 @@ def print_forks_report(report: Report, request: Request) -> None:
     width = terminal_width() if terminal else None
     wanted = select_groups(report, request)
     text = render_report(wanted, width=width, top=top)
-    if report.cases and not wanted.cases:
-        text = "No started process matches --where.\n"
+    if not wanted.cases and (report.cases or chosen):
+        text = NOTHING_MATCHES
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
@@ -131,7 +136,8 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
         sum(case.count for case in cases), "process was started", "processes were started"
     )
     price = Range(sum(case.price.low for case in cases), sum(case.price.high for case in cases))
-    spans = int(busy(cases[0].table, ["source"])["covered"].sum())
+    rows = pl.concat([case.rows for case in cases])
+    spans = int(busy(rows, ["source"])["covered"].sum())
     wall = sum(walls.values())
     text = f"{started} in {duration(wall)}" if wall else started
     text += f" of {len(walls)} logs." if len(walls) > 1 else "."

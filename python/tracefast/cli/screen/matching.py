@@ -8,6 +8,8 @@ from tracefast.cli.messages.hints import NO_PHASE
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.rows import Rows, where
 
+# What a report prints that the choice of rows has left empty.
+NOTHING_MATCHES: Final = "Nothing matches.\n"
 # Rows among which what was meant by a pattern is looked for.
 _COMPARED: Final = 10_000
 
@@ -26,14 +28,28 @@ def filtered_rows(rows: Rows, request: Request, match: str | None, *columns: str
     columns
         The columns to match.
     """
-    kept = take_matching(rows, match, *columns)
-    if match is not None and not len(kept) and (near := _nearest(rows, match, *columns)):
-        request.note(f"note: nothing matches --match {match}; the nearest is {printable(near)}")
+    kept = matching_rows(rows, request, match, *columns)
     if request.where is None:
         return kept
     from tracefast.cli.screen.result_table import rows_where
 
     return rows_where(kept, request.where)
+
+
+def matching_rows(rows: Rows, request: Request, match: str | None, *columns: str) -> Rows:
+    """Keep the rows in which one of the columns matches a pattern; note it if none does.
+
+    Parameters
+    ----------
+    rows, request, match, columns
+        As for `filtered_rows`.
+    """
+    kept = take_matching(rows, match, *columns)
+    if match is not None and len(rows) and not len(kept):
+        near = _nearest(rows, match, *columns)
+        text = f"note: nothing matches --match {printable(match)}"
+        request.note(text if near is None else f"{text}; the nearest is {printable(near)}")
+    return kept
 
 
 def without_mentioned(rows: Rows) -> tuple[Rows, int]:

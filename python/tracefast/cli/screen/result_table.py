@@ -9,7 +9,7 @@ from tracefast.analysis.conditions import evaluate_condition
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.screen.matching import filtered_rows, take_matching
+from tracefast.cli.screen.matching import filtered_rows, matching_rows
 from tracefast.cli.screen.print_rows import (
     LINES_BELOW,
     ROW,
@@ -85,9 +85,17 @@ def rows_where(rows: Rows, condition: str) -> Rows:
     return FrameRows(frame.filter(evaluate_condition(frame, condition)))
 
 
-def filter_matching(frame: pl.DataFrame, pattern: str | None, *columns: str) -> pl.DataFrame:
-    """Keep the rows in which one of the columns matches a pattern: whole, or its last component."""
-    return frame_of(take_matching(FrameRows(frame), pattern, *columns))
+def filter_matching(
+    frame: pl.DataFrame, request: Request, match: str | None, *columns: str
+) -> pl.DataFrame:
+    """Keep the rows in which one of the columns matches a pattern; note it if none does.
+
+    Parameters
+    ----------
+    frame, request, match, columns
+        As for `filter_rows`; the condition of the request is not applied.
+    """
+    return frame_of(matching_rows(FrameRows(frame), request, match, *columns))
 
 
 def print_table(

@@ -116,7 +116,7 @@ def render(rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int) 
     parts += [_longest(rows, top, width), _pairs(rows, top, width)]
     parts = [part for part in parts if part]
     if not parts:
-        parts = [["No wait of that length."]]
+        return NOTHING_MATCHES if chosen else "No waits.\n"
     text = "\n\n".join("\n".join(_fit(line, width) for line in part) for part in parts)
     return text + "\n"
 

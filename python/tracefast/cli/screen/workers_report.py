@@ -12,6 +12,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.system.colours import with_bold_heading
+from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
@@ -62,7 +63,12 @@ _MIN_AGAIN: Final = 0.01
 
 
 def print_workers_report(
-    pools: pl.DataFrame, workers: pl.DataFrame, kept: pl.DataFrame, request: Request
+    pools: pl.DataFrame,
+    workers: pl.DataFrame,
+    kept: pl.DataFrame,
+    request: Request,
+    *,
+    chosen: bool = False,
 ) -> None:
     """Print the report.
 
@@ -76,24 +82,33 @@ def print_workers_report(
         The workers to list.
     request
         What was asked for: where to, how many lines.
+    chosen
+        There are others, which are not wanted.
     """
     terminal = is_terminal_table(Format.TABLE, request.output)
     width = terminal_width() if terminal else None
     most = request.top
     if most is None:
         most = max(screen_rows(0) // 4, 6) if terminal else _LINES
-    text = render(pools, workers, kept, width=width, top=most or workers.height)
+    top = most or workers.height
+    text = render(pools, workers, kept, width=width, top=top, chosen=chosen)
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
 def render(
-    pools: pl.DataFrame, workers: pl.DataFrame, kept: pl.DataFrame, *, width: int | None, top: int
+    pools: pl.DataFrame,
+    workers: pl.DataFrame,
+    kept: pl.DataFrame,
+    *,
+    width: int | None,
+    top: int,
+    chosen: bool = False,
 ) -> str:
     """Write the report; at most `top` lines for each list.
 
     Parameters
     ----------
-    pools, workers, kept
+    pools, workers, kept, chosen
         As for `print_workers_report`.
     width
         The width of the terminal; None for no limit.
@@ -108,7 +123,7 @@ def render(
         if not listed.is_empty():
             parts += _pool(pool, workers.filter(of_pool), listed, width, top, several=several)
     if not parts:
-        return "No workers.\n" if pools.is_empty() else "No worker matches --where.\n"
+        return NOTHING_MATCHES if chosen else "No workers.\n"
     if pools.height > top:
         parts.append([f"{pools.height - top:,} more pools; --top 0 prints all"])
     return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -48,6 +48,11 @@ impl<T> Numbered<T> {
         Some(item)
     }
 
+    /// How many there are at most: places of items that are gone count as well.
+    pub(crate) fn slots(&self) -> usize {
+        self.items.len()
+    }
+
     /// All items.
     pub(crate) fn iter(&self) -> Flatten<Iter<'_, Option<T>>> {
         self.items.iter().flatten()

@@ -90,7 +90,7 @@ def render(
     parts += [_files(roles, role, graph.logs, width, top) for role in _LISTED]
     parts = [part for part in parts if part]
     if not parts:
-        return "Nothing was read or written.\n"
+        return NOTHING_MATCHES if chosen else "Nothing was read or written.\n"
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 

@@ -266,6 +266,9 @@ impl FieldWriter<'_> {
                 self.rows.effect[row].op = Op::Allocate;
                 self.rows.effect[row].number = end;
             }
+        } else if self.rows.has(row, C::Errno) {
+            // It may have reached a part of the range.
+            (self.rows.effect[row].op, self.rows.effect[row].number) = (Op::Allocate, -1);
         }
     }
 

@@ -157,7 +157,7 @@ impl Kernel {
             self.tasks.files.keep(*file);
         }
         for &file in files.iter().flatten() {
-            self.tasks.sent(file, self.messages.early);
+            self.tasks.sent(file, self.messages.early, end.is_some());
         }
         for file in &files {
             names.push(file.and_then(|file| self.tasks.files.get(file)?.path.clone()));

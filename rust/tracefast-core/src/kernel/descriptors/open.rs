@@ -72,7 +72,8 @@ impl Kernel {
         if !stream {
             file.position = Position::At(Offset::Exact(0));
         }
-        let appends = flags & open_flags::APPEND != 0;
+        let generated = file.path.as_ref().is_some_and(|path| paths::is_generated(path));
+        let appends = flags & open_flags::APPEND != 0 && !generated;
         file.append = appends;
         let unshown = flags & open_flags::UNSHOWN != 0;
         file.may_append = unshown;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::events::details::FileNumber;
+use crate::events::file_id::file_id;
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
@@ -224,6 +225,10 @@ impl MissingCalls {
     }
 }
 
+/// How many open descriptions are looked at when a name changes. Where there are more, any may be
+/// concerned.
+const LOOKED_AT: usize = 1024;
+
 /// All open file descriptions. A description without users is removed at once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFileDescriptions {
@@ -259,6 +264,33 @@ impl OpenFileDescriptions {
     #[inline]
     pub(crate) fn missing_calls(&self) -> MissingCalls {
         MissingCalls { filtered: self.filtered, hidden: self.hidden }
+    }
+
+    /// Names below this one may lead to other files from here on than those that are open.
+    pub(crate) fn lead_elsewhere(&mut self, folder: &[u8]) {
+        if self.files.slots() > LOOKED_AT {
+            self.inodes.names_move();
+            return;
+        }
+        let below =
+            |path: &[u8]| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"));
+        for open in self.files.iter().filter(|open| open.inode.is_some()) {
+            if let Some(path) = open.path.as_ref().filter(|path| below(path)) {
+                self.inodes.unlink(file_id(path));
+            }
+        }
+    }
+
+    /// A call has written to the description.
+    #[inline]
+    pub(crate) fn wrote(&mut self, file: DescriptionRef) {
+        if let Some(open) = self.get(file)
+            && open.path.as_ref().is_some_and(|path| path.starts_with(b"/proc/"))
+            && !open.path.as_ref().is_some_and(|path| path.ends_with(b"/mem"))
+        {
+            // Handlers need not move the position: proc(5).
+            open.lose();
+        }
     }
 
     /// Tasks whose calls are not in the log may use the description.

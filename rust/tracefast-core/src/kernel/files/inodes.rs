@@ -114,6 +114,8 @@ pub(crate) struct Inodes {
     pub appended: Vec<InodeRef>,
     /// The log does not show the order of changes.
     unordered: bool,
+    /// Until then, names of files may have been given to others.
+    names_moved: Moment,
     /// The log has all calls of a program and of what it starts, so sizes hold while files are
     /// closed.
     pub remembers: bool,
@@ -144,6 +146,11 @@ impl Inodes {
         }
     }
 
+    /// Names of files that are open may be given to others from here on.
+    pub(crate) fn names_move(&mut self) {
+        self.names_moved = self.tick();
+    }
+
     /// The same for an older description: calls on it may be under way that the file does not know
     /// of.
     pub(crate) fn join(&mut self, id: u64) -> InodeRef {
@@ -156,8 +163,12 @@ impl Inodes {
 
     fn user(&mut self, id: u64, since: Moment) -> InodeRef {
         if let Some(&at) = self.by_id.get(&id) {
+            let moved = self.names_moved;
             if let Some(inode) = self.get(at) {
                 inode.refs += 1;
+                if inode.opened < moved {
+                    inode.length.lose();
+                }
             }
             return at;
         }

@@ -8,6 +8,12 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
+/// Whether the kernel makes up the contents of the file as they are read: sizes mean nothing there,
+/// `O_APPEND` has no effect on kernfs, and most writes to proc(5) leave the position where it is.
+pub(crate) fn is_generated(path: &[u8]) -> bool {
+    path.starts_with(b"/proc/") || path.starts_with(b"/sys/")
+}
+
 /// The longest directory that paths are joined to, in bytes. The kernel takes paths of up to 4096
 /// bytes (`PATH_MAX`), and chdir(2) step by step may lead deeper. As each row has a copy, there is
 /// a limit.

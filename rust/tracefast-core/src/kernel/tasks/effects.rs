@@ -143,11 +143,14 @@ impl Kernel {
                 self.renamed = true;
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
+                self.lead_elsewhere(row, block, false);
+                self.lead_elsewhere(row, block, true);
                 self.rename(row, block, names, effect.flags == 1);
             }
             (Op::Unlink, ..) if done => {
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
+                self.lead_elsewhere(row, block, false);
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }
@@ -157,6 +160,19 @@ impl Kernel {
         }
         if effect.detail != NO_DETAIL {
             self.detail(task, row, block, files[0], pending, done);
+        }
+    }
+
+    /// What the row's path named may have been a directory, or a link to one: names below it are those
+    /// of other files now.
+    fn lead_elsewhere(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
+        let (column, view) = if second {
+            (C::Path2, &block.rows.path2[row])
+        } else {
+            (C::Path, &block.rows.path[row])
+        };
+        if block.rows.has(row, column) {
+            self.tasks.files.lead_elsewhere(block.text_of(view));
         }
     }
 
@@ -294,7 +310,10 @@ impl Kernel {
             }
             Detail::Received(_) if done => self.received(task, row, at, block, file),
             Detail::AioSetup if done => self.expect_submissions(),
-            Detail::Mounted if done => self.tasks.files.inodes.forget_sizes(),
+            Detail::Mounted if done => {
+                self.tasks.files.inodes.forget_sizes();
+                self.tasks.files.lead_elsewhere(b"");
+            }
             &Detail::Entered(kinds) if done => {
                 if kinds == 0 || kinds & clone_flags::CLONE_NEWPID != 0 {
                     self.tasks.separate(task);

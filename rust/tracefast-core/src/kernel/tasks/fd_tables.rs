@@ -127,11 +127,37 @@ impl Tasks {
         if table.hidden || self.files.hidden && inherited {
             self.files.hide(file);
         }
+        if inherited && self.attached {
+            self.may_be_of_others(task, fd, file);
+        }
+        let table = &self.tables[at];
         let alone = !(table.unordered || table.diverged);
         if !alone || (self.unordered || table.changes_unseen) && inherited {
             self.unordered(file);
         }
         Some(file)
+    }
+
+    /// A task that no call of the log has made uses a number that others have: perhaps the call was
+    /// not traced (`strace -P`), and it has their descriptions.
+    #[cold]
+    fn may_be_of_others(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) {
+        let hidden = !(self.forks || self.separate || self.unordered);
+        let made = self.task(task).filter(|task| task.unexpected && hidden);
+        let Some(own) = made else { return };
+        let own = own.table;
+        let others: Vec<DescriptionRef> = self
+            .tables
+            .iter()
+            .filter(|&(at, ..)| at != own)
+            .filter_map(|(_, _, table)| table.get(fd))
+            .collect();
+        let known =
+            |file: &&DescriptionRef| self.files.at(**file).is_some_and(|open| !open.inherited);
+        if others.iter().any(|file| known(&file)) {
+            others.into_iter().for_each(|other| self.unordered(other));
+            self.unordered(file);
+        }
     }
 
     /// Other tasks may use the description too, in an order that the log does not show.

@@ -13,8 +13,14 @@ impl Tasks {
         }
     }
 
-    /// The description is sent to another task; `early`: which may have received it already.
-    pub(crate) fn sent(&mut self, file: DescriptionRef, early: bool) {
+    /// The description is sent to another task; `early`: which may have received it already;
+    /// `inside`: through a pair of sockets that the log has made. The other end of any other socket
+    /// may belong to a process that is not in the log.
+    pub(crate) fn sent(&mut self, file: DescriptionRef, early: bool, inside: bool) {
+        if !inside && !self.files.complete {
+            self.files.hidden = true;
+            self.left = true;
+        }
         if self.files.hidden {
             self.files.hide(file);
         }

@@ -10,7 +10,7 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::Change;
-use crate::kernel::files::paths;
+use crate::kernel::files::paths::{self, is_generated};
 use crate::kernel::transfers::calls_under_way::{Held, writes};
 use crate::kernel::transfers::seek::{Seek, seek};
 use crate::kernel::transfers::size::{resized, sized};
@@ -40,8 +40,13 @@ impl Kernel {
             }
         } else if motion != Motion::None {
             let interrupted = block.rows.status[row] == Status::Interrupted as u8;
+            // A copy moves the data first, and then fails to say where it ended: do_sendfile in
+            // fs/read_write.c.
+            let late = motion == Motion::Copy && block.failed_with(row, "EFAULT");
             let end = if made_up || interrupted {
                 transfer::End::Nothing
+            } else if late {
+                transfer::End::Unknown
             } else if failed {
                 transfer::End::Failed
             } else if has(C::Bytes) && !block.rows.is_excessive(row) {
@@ -57,6 +62,17 @@ impl Kernel {
             if let Some(known) = known {
                 block.rows.offset_known[row] = known as u8;
                 block.set(row, C::OffsetKnown);
+            }
+            if late {
+                block.rows.access[row] = Access::Error as u8;
+                block.set(row, C::Access);
+            }
+            // With O_SYNC the file has grown when that fails: generic_write_sync in linux/fs.h.
+            if let (Motion::Write, Some(file)) = (motion, files[0])
+                && !made_up
+                && failed_late(row, block)
+            {
+                resized(&mut self.tasks.files, file, None, block.since, Change::Longer);
             }
         } else if let Some(change) = resizes(row, block, held[0].as_ref()) {
             self.resized(row, block, files[0], held[0], change);
@@ -148,6 +164,9 @@ impl Kernel {
             end,
         };
         let found = transfer::transfer(&mut self.tasks.files, file, held, block.since, side);
+        if side.write {
+            self.tasks.files.wrote(file);
+        }
         put_found(block, row, second, found);
         if let Some(base) = found.base {
             self.notice(row, block, second, base);
@@ -188,7 +207,8 @@ impl Kernel {
         if let Some(&Detail::Position(position)) = block.side.details.get(effect.detail as usize) {
             to = position;
         }
-        let failed = failed || effect.made_up;
+        // _llseek(2) stores the new position last, where it may not write.
+        let failed = failed && !block.failed_with(row, "EFAULT") || effect.made_up;
         // Only memory (`/proc/PID/mem`) has positions that do not fit.
         let to = to.filter(|&to| !failed && to >= 0);
         let how = Seek { whence: effect.flags, by: effect.number, to, failed };
@@ -214,6 +234,9 @@ impl Kernel {
         let size = block.rows.size[row];
         if let Some(file) = file {
             return sized(&mut self.tasks.files, file, block.since, size);
+        }
+        if is_generated(block.text_of(&block.rows.path[row])) {
+            return None;
         }
         let inodes = &mut self.tasks.files.inodes;
         let id = named(inodes, block, row)?;
@@ -336,11 +359,23 @@ fn named(inodes: &Inodes, block: &BlockRows<'_>, row: usize) -> Option<u64> {
     Some(paths::unsure_name(block, row, false).map_or(id, |name| inodes.identity(name)))
 }
 
+/// Whether the call failed with an error that may come after the file has grown.
+fn failed_late(row: usize, block: &BlockRows<'_>) -> bool {
+    block.rows.has(row, C::Errno)
+        && ["EIO", "ENOSPC", "EDQUOT"].iter().any(|name| block.failed_with(row, name))
+}
+
 /// What the call did to the size of a file without moving data, if it is a call that may.
 fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Change> {
     let effect = block.rows.effect[row];
     let done = block.ret(row).filter(|_| !effect.made_up && !block.rows.has(row, C::Errno));
     match effect.op {
+        // Some file systems grow the file step by step, and stop in between.
+        Op::Allocate
+            if !effect.made_up && (failed_late(row, block) || block.failed_with(row, "EINTR")) =>
+        {
+            Some(Change::Longer)
+        }
         Op::Truncate | Op::Allocate if effect.made_up || block.rows.has(row, C::Errno) => {
             Some(Change::Nothing)
         }

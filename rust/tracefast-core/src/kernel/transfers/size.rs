@@ -5,8 +5,12 @@ use crate::kernel::descriptors::open_file_description::{
 };
 use crate::kernel::files::inodes::{InodeRef, Inodes, nameless};
 use crate::kernel::files::length::{Appender, Change, Moment};
+use crate::kernel::files::paths::is_generated;
 use crate::kernel::transfers::calls_under_way::Held;
 use crate::kernel::transfers::position::{Offset, Position, Stream};
+
+/// Bytes of a page.
+const PAGE: i64 = 4096;
 
 /// A call that began at `since` has shown the size of a file. Returns the base of relative offsets,
 /// if that proves it.
@@ -17,6 +21,13 @@ pub(crate) fn sized(
     size: i64,
 ) -> Option<i64> {
     let number = files.number(file);
+    // Each attribute of sysfs(5) says that it has a page.
+    let open = files.get(file)?;
+    let made_up =
+        open.path.as_ref().map_or(open.inherited && size == PAGE, |path| is_generated(path));
+    if made_up {
+        return None;
+    }
     files.compare_sizes(file, size, since);
     let (open, inodes) = files.with_inodes(file)?;
     let (at, now) = length_of(open, inodes, number)?;

@@ -301,6 +301,7 @@ fn finish(
                 if positioned {
                     found.put(start);
                     if let (Start::At(at), Some(length)) = (start, length.as_mut())
+                        && side.requested.is_some()
                         && open.streams[0].ended_at(at)
                     {
                         end_of_file(&mut found, at, length, [since, open.read, now]);

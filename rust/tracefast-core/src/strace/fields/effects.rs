@@ -96,6 +96,12 @@ impl FieldWriter<'_> {
                 if shape.special == Special::RingSetup {
                     self.rows.effect[row].flags |= ring_made(text);
                 }
+                if shape.special == Special::How && search::contains(text, b"RESOLVE_IN_ROOT", 12) {
+                    // The path starts at the directory, wherever it seems to: openat2(2).
+                    self.rows.valid[row] &= !(C::Path.bit() | C::File.bit());
+                    let effect = &mut self.rows.effect[row];
+                    (effect.relative, effect.identify) = (false, false);
+                }
                 if shape.op == Op::OpenPair && ret == Some(0) {
                     self.pair();
                 }
@@ -325,6 +331,9 @@ impl FieldWriter<'_> {
                 self.rows.effect[row].op = Op::Allocate;
                 self.rows.effect[row].number = end;
             }
+        } else if self.has(C::Errno) {
+            // It may have reached a part of the range.
+            (self.rows.effect[row].op, self.rows.effect[row].number) = (Op::Allocate, -1);
         }
     }
 
