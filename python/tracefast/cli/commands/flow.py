@@ -221,7 +221,8 @@ def _report(
         request.note_lines(gap_lines(gaps, None))
         _draw(found, files, request, code=code, nodes=nodes)
     else:
-        print_flow_report(found, files, request, gaps=gaps)
+        wanted = any(chosen) or request.where is not None
+        print_flow_report(found, files, request, gaps=gaps, chosen=wanted)
     return complete
 
 

@@ -133,6 +133,7 @@ def waits(
         # Only joined events have some.
         check_columns(request, rows.select(pl.exclude(DETAILS)).schema)
     rows = rows.sort("source", "ts", nulls_last=True, maintain_order=True)
+    everything = rows.height
     rows = filter_matching(rows, request, match, "image")
     found = rows["verdict"].unique()
     if graph is not None and suffix is not None:
@@ -147,7 +148,8 @@ def waits(
         print_table(table, request, main=_PAIRS, spare=_SPARE_PAIRS)
     elif request.form is Format.TABLE and not (stuck or request.wide or request.sort):
         kept = filter_rows(rows, request)
-        print_waits_report(kept, request, gaps=sorted(set(gaps)))
+        chosen = kept.height < everything
+        print_waits_report(kept, request, gaps=sorted(set(gaps)), chosen=chosen)
     else:
         if stuck:
             rows = stuck_rows(rows.lazy()).collect()

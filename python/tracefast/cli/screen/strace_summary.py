@@ -34,7 +34,7 @@ def print_strace_summary(counts: pl.DataFrame, request: Request, *, match: str |
         .agg(pl.col("calls", "errors", "timed", "total_ns").sum())
         .sort("total_ns", "number", "name", descending=[True, False, False], nulls_last=True)
     )
-    counts = filter_matching(counts, match, "name")
+    counts = filter_matching(counts, request, match, "name")
     if counts.is_empty():
         request.warn("no system call that returned")
     elif not counts["timed"].sum():

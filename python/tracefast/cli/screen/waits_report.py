@@ -12,6 +12,7 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
@@ -75,7 +76,9 @@ _GAPS: Final = {
 }
 
 
-def print_waits_report(rows: pl.DataFrame, request: Request, *, gaps: list[str]) -> None:
+def print_waits_report(
+    rows: pl.DataFrame, request: Request, *, gaps: list[str], chosen: bool = False
+) -> None:
     """Print the report.
 
     Parameters
@@ -86,17 +89,22 @@ def print_waits_report(rows: pl.DataFrame, request: Request, *, gaps: list[str])
         What was asked for: where to, how many lines.
     gaps
         What the logs lack.
+    chosen
+        There are others, which are not wanted.
     """
     terminal = is_terminal_table(Format.TABLE, request.output)
     width = terminal_width() if terminal else None
     most = request.top
     if most is None:
         most = max(screen_rows(0) // 4, 5) if terminal else _LINES
-    text = render(rows, gaps=gaps, width=width, top=most or rows.height)
+    top = most or rows.height
+    text = render(rows, gaps=gaps, width=width, top=top, chosen=chosen)
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
-def render(rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int) -> str:
+def render(
+    rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int, chosen: bool = False
+) -> str:
     """Write the report; at most `top` lines for each list.
 
     Parameters
@@ -109,6 +117,8 @@ def render(rows: pl.DataFrame, *, gaps: list[str], width: int | None, top: int) 
         The width of the terminal; None for no limit.
     top
         Lines of each list.
+    chosen
+        As for `print_waits_report`.
     """
     lines = [line for gap in gaps for line in textwrap.wrap(_GAPS[gap], width or _PROSE_WIDTH)]
     parts = [lines] if lines else []

@@ -12,6 +12,7 @@ from tracefast.cli.output.terminal import is_terminal_table, screen_rows, termin
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.pictures.flow.graph import Graph, Group, graph_of
 from tracefast.cli.screen.flow.gaps import gap_lines
+from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
@@ -44,7 +45,12 @@ _NOUNS: Final = {
 
 
 def print_flow_report(
-    edges: pl.DataFrame, roles: pl.DataFrame, request: Request, *, gaps: Iterable[str]
+    edges: pl.DataFrame,
+    roles: pl.DataFrame,
+    request: Request,
+    *,
+    gaps: Iterable[str],
+    chosen: bool = False,
 ) -> None:
     """Print the report.
 
@@ -56,13 +62,15 @@ def print_flow_report(
         What was asked for: where to, how many lines.
     gaps
         What the logs lack.
+    chosen
+        Only some of the edges are wanted.
     """
     terminal = is_terminal_table(Format.TABLE, request.output)
     width = terminal_width() if terminal else None
     most = request.top
     if most is None:
         most = max(screen_rows(0) // 2, 8) if terminal else _LINES
-    text = render(edges, roles, gaps=gaps, width=width, top=most or _MOST)
+    text = render(edges, roles, gaps=gaps, width=width, top=most or _MOST, chosen=chosen)
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
@@ -73,12 +81,13 @@ def render(
     gaps: Iterable[str],
     width: int | None,
     top: int,
+    chosen: bool = False,
 ) -> str:
     """Write the report; at most `top` lines for each list.
 
     Parameters
     ----------
-    edges, roles, gaps
+    edges, roles, gaps, chosen
         As for `print_flow_report`.
     width
         The width of the terminal; None for no limit.
