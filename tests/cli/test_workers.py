@@ -135,8 +135,8 @@ def test_rounds_of_several_sizes_are_not_called_equal():
 def test_an_empty_table_says_why_and_what_to_try(run):
     unshared = ("--where", "readers > 99")
     for log, words, said in [
-        ("shell", (), "no pool of workers: record with strace -f"),
-        ("shell", ("--batches",), "no pool of workers: record with strace -f"),
+        ("shell", (), "no pool of workers: no process hands work to others"),
+        ("shell", ("--batches",), "no pool of workers: no process hands work to others"),
         ("make", ("--batches",), "no message from a worker to its maker"),
         ("make", ("--pools",), ""),
         ("make", ("--shared-reads", *unshared), ""),

@@ -103,3 +103,14 @@ def test_lists_are_names_on_a_terminal_only():
     lines = render_table(table, table.columns, 80).splitlines()
     assert lines[1:] == ["a, b     yes      x", "-        -        y"]
     assert '["a", "b"]' in render_table(table, table.columns)
+
+
+def test_rates_and_inodes_are_written_as_people_read_them():
+    table = pl.DataFrame({"rate_per_s": [4.5126272335], "ino": [5376256]})
+    assert render_table(table, table.columns, 80).splitlines()[1].split() == ["4.5", "5376256"]
+
+
+def test_a_time_that_does_not_fit_loses_its_end():
+    times = [datetime(2026, 11, 21 + day, 12, 0, 0, 123456) for day in (0, 1)]  # noqa: DTZ001
+    table = pl.DataFrame({"ts": times, "path": ["/a" * 40] * 2}).cast({"ts": pl.Datetime("ns")})
+    assert render_table(table, table.columns, 44).splitlines()[1].startswith("2026-11-21 12:00")

@@ -56,7 +56,8 @@ _SPARE_MEMORY: Final = ("image", "from")
 
 # Why a table has no rows, and what to try.
 _NOTHING: Final = {
-    "workers": "no pool of workers: record with strace -f, from the start of the program",
+    "workers": "no pool of workers: no process hands work to others; if one should, record with"
+    " strace -f, from the start of the program",
     "batches": "no message from a worker to its maker: these go through pipes and socket pairs that"
     " the log saw made; record with strace -f -ttt -T, from the start of the program (ftrace does"
     " not show which pipe a descriptor is)",

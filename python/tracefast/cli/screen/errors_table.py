@@ -152,9 +152,11 @@ def summary(rows: Rows) -> str:
     for errno, count in rows.records("errno", "count"):
         by_errno[errno] += count
     most_first = sorted(by_errno.items(), key=lambda item: (item[1], item[0]), reverse=True)
-    shown = [f"{units.count(count)} {errno}" for errno, count in most_first]
-    rest = len(shown) - _MOST_ERRORS
-    text += ": " + ", ".join(shown[:_MOST_ERRORS]) + (f", {rest} other errors" * (rest > 0))
+    shown = [f"{units.count(count)} {errno}" for errno, count in most_first[:_MOST_ERRORS]]
+    if others := most_first[_MOST_ERRORS:]:
+        kinds = plural(len(others), "other error")
+        shown.append(f"{units.count(sum(count for _, count in others))} of {kinds}")
+    text += ": " + ", ".join(shown)
     of_searches = where(search is not None for search in rows.values("search"))
     searched = sum(rows.take(of_searches).values("count"))
     return text + (f"; {units.count(searched)} in searches" if searched else "")

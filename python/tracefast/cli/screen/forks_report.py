@@ -132,9 +132,7 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
     """Sum it up in a few sentences."""
     walls = {case.text("source"): case.number("wall_ns") for case in cases}
     failed = sum(case.number("failed") for case in cases)
-    started = plural(
-        sum(case.count for case in cases), "process was started", "processes were started"
-    )
+    started = _started(cases)
     price = Range(sum(case.price.low for case in cases), sum(case.price.high for case in cases))
     rows = pl.concat([case.rows for case in cases])
     spans = int(busy(rows, ["source"])["covered"].sum())
@@ -166,6 +164,19 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
             " may be strace's own share."
         )
     return textwrap.fill(text, prose) + "\n"
+
+
+def _started(cases: Sequence[Case]) -> str:
+    """Count the processes that were started, and the threads."""
+    threads = sum(case.count for case in cases if case.text("kind") == "thread")
+    processes = sum(case.count for case in cases) - threads
+    if not threads:
+        return plural(processes, "process was started", "processes were started")
+    if not processes:
+        return plural(threads, "thread was started", "threads were started")
+    return (
+        f"{plural(processes, 'process', 'processes')} and {plural(threads, 'thread')} were started"
+    )
 
 
 def _until_work(cases: Sequence[Case]) -> str:

@@ -221,6 +221,13 @@ def _because(row: Row, *, several: bool) -> str | None:
     return f"Line {line}{log}: {_BECAUSE[proof].format(tid=tid, pid=pid)}."
 
 
+def _ends(row: Row) -> str:
+    """Say what ends a wait of which nothing else is known."""
+    if row["timeout_ns"] is not None:
+        return f"its timeout of {units.duration(row['timeout_ns'])} ends it"
+    return "the log does not show what could end it"
+
+
 def _open(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     """Write the waits without an end of which nobody can say that they hang."""
     waiting = pl.col("verdict") == "waiting"
@@ -234,7 +241,7 @@ def _open(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     for row in rest.head(top).rows(named=True):
         length = "-" if row["open_ns"] is None else units.duration(row["open_ns"])
         could = row["could_wake"]
-        who = row["verdict"] or "nobody can say who could end it"
+        who = row["verdict"] or _ends(row)
         if row["verdict"] == "waiting":
             who = (
                 "somebody outside of the log could end it"

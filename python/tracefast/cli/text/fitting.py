@@ -18,6 +18,9 @@ from tracefast.cli.text.width import cells as text_width
 _MIN_TEXT: Final = 18
 # Columns of paths, apart from those whose names end in `path` or `image`.
 _PATHS: Final = frozenset({"src", "dst", "object"})
+# What says most at its start: a command the program, arguments the descriptor; and times, whose
+# names begin with `ts`.
+_FROM_START: Final = frozenset({"argv", "args"})
 # In the names of what has no path: pipe:[123], TCP:[127.0.0.1:80->127.0.0.1:4711].
 _NO_PATH: Final = ":["
 
@@ -158,7 +161,7 @@ def _cut(columns: Sequence[TextColumn], room: int, floors: Sequence[int]) -> Non
         if column.name == "source":
             rest = cut_distinct(rest, limit)
         else:
-            # A command says most at its start: the program, and what it is to do.
-            cut = cut_end if column.name == "argv" else cut_middle
+            from_start = column.name in _FROM_START or column.name.startswith("ts")
+            cut = cut_end if from_start else cut_middle
             rest = [cut(text, limit) for text in rest]
         column.cells = [cut_middle(head, limit), *rest]

@@ -238,9 +238,9 @@ def _formatter(name: str, *, terminal: bool) -> _Formatter:
         return _percentage(name, terminal=terminal)
     if name.endswith(("_factor", "imbalance")):
         return units.factor if terminal else "{:.3f}".format
-    if name.startswith("POSIX_F_"):
-        return "{:.9f}".format
-    plain = ("line", "file", "pid", "tid", "task", "ofd", "exit_status")
+    if name.startswith("POSIX_F_") or name.endswith("_per_s"):
+        return ("{:.9f}" if name.startswith("POSIX_F_") else "{:,.1f}").format
+    plain = ("line", "file", "ino", "pid", "tid", "task", "ofd", "exit_status")
     return str if name.endswith(plain) else units.count
 
 

@@ -104,8 +104,8 @@ def random_reads(log: Log) -> Iterator[Finding]:
     yield Finding(
         weight=weight,
         evidence=f"{jumped:,} of {plural(later, 'further read')} of {of_files(files)} start"
-        f" elsewhere than the one before ended ({percent(jumped / later)}),"
-        f" {size(moved // reads)} each{took(time)}",
+        f" elsewhere than the one before ended ({percent(jumped / later)});"
+        f" all {plural(reads, 'read')} took {size(moved)}{took(time)}",
         numbers={"files": files.height, "reads": reads, "jumps": jumped, "bytes": moved},
         object=path_of(files),
         calls=calls_on(files, FETCHES, ["forward", "backward"]),

@@ -9,8 +9,13 @@ from tracefast.cli.text.rows import Table, rows_of
 from tracefast.cli.text.units import count, duration, size
 from tracefast.quantities import plural
 
-# Types of files that have no offsets, and their plurals.
-_PLURALS: Final = {"pipe": "pipes", "fifo": "fifos", "socket": "sockets", "char": "devices"}
+# Types of files that have no offsets, in words: one, several.
+_NOUNS: Final = {
+    "pipe": ("pipe", "pipes"),
+    "fifo": ("fifo", "fifos"),
+    "socket": ("socket", "sockets"),
+    "char": ("device", "devices"),
+}
 _OPS: Final = ("read", "write")
 # Of each: its name, and the columns of its calls, bytes, times, and calls at unknown offsets.
 _COLUMNS: Final = tuple((op, f"{op}s", f"{op}_bytes", f"{op}_ns", f"{op}_unknown") for op in _OPS)
@@ -161,9 +166,7 @@ def total_and_notes(table: Table, rings: Iterable[tuple[int, int]] = ()) -> list
     more = f" ({', '.join(missing)})" if missing else ""
     lines = [f"total: {plural(len(found.files['used']), 'file')}{more}{_moved(found.of_files)}"]
     if found.streams:
-        named = [
-            plural(len(found.streams[kind]), kind, _PLURALS[kind]) for kind in sorted(found.streams)
-        ]
+        named = [plural(len(found.streams[kind]), *_NOUNS[kind]) for kind in sorted(found.streams)]
         lines.append(f"       {', '.join(named)}{_moved(found.of_streams)}")
     if device_columns(rows):
         cold, cached, moved = (
