@@ -227,7 +227,7 @@ impl MissingCalls {
 
 /// How many open descriptions are looked at when a name changes. Where there are more, any may be
 /// concerned.
-const LOOKED_AT: usize = 1024;
+const LOOKED_AT: usize = 256;
 
 /// All open file descriptions. A description without users is removed at once.
 #[derive(Debug, Default)]
@@ -272,6 +272,7 @@ impl OpenFileDescriptions {
             self.inodes.names_move();
             return;
         }
+        let folder = folder.strip_suffix(b"/").unwrap_or(folder);
         let below =
             |path: &[u8]| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"));
         for open in self.files.iter().filter(|open| open.inode.is_some()) {

@@ -4,7 +4,7 @@ use crate::events::details::Detail;
 use crate::events::file_id::file_id;
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags, ring_flags};
+use crate::events::vocabulary::{FileType, Op, clone_flags, gone_flags, open_flags, ring_flags};
 use crate::kernel::Kernel;
 use crate::kernel::address_space::AddressSpace;
 use crate::kernel::block_rows::BlockRows;
@@ -143,14 +143,18 @@ impl Kernel {
                 self.renamed = true;
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
-                self.lead_elsewhere(row, block, false);
-                self.lead_elsewhere(row, block, true);
+                if !self.is_regular(names[0]) {
+                    self.lead_elsewhere(row, block, false);
+                    self.lead_elsewhere(row, block, true);
+                }
                 self.rename(row, block, names, effect.flags == 1);
             }
             (Op::Unlink, ..) if done => {
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
-                self.lead_elsewhere(row, block, false);
+                if !self.is_regular(names[0]) {
+                    self.lead_elsewhere(row, block, false);
+                }
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }
@@ -161,6 +165,14 @@ impl Kernel {
         if effect.detail != NO_DETAIL {
             self.detail(task, row, block, files[0], pending, done);
         }
+    }
+
+    /// Whether a row has shown that the name is that of a regular file, below which there is none. It
+    /// cannot take the place of a directory: rename(2).
+    fn is_regular(&self, name: Option<u64>) -> bool {
+        let inodes = &self.tasks.files.inodes;
+        let known = name.and_then(|name| inodes.types.get(inodes.identity(name)));
+        known == Some(FileType::Regular as u8)
     }
 
     /// What the row's path named may have been a directory, or a link to one: names below it are those
