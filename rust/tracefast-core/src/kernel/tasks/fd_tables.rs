@@ -10,6 +10,9 @@ use crate::kernel::transfers::position::{Offset, Position};
 /// Standard input, output and error.
 const STANDARD: std::ops::Range<i32> = 0..3;
 
+/// How many tasks are asked for a number. Where there are more, calls may have moved any position.
+const LOOKED_AT: usize = 64;
+
 impl Tasks {
     /// The fd table of a task older than the log.
     pub(super) fn older_table(&mut self) -> usize {
@@ -145,6 +148,11 @@ impl Tasks {
         let hidden = !(self.forks || self.separate || self.unordered);
         let made = self.task(task).filter(|task| task.unexpected && hidden);
         let Some(own) = made else { return };
+        // Each is looked at for each.
+        if self.slots.slots() > LOOKED_AT {
+            self.files.filter();
+            return;
+        }
         let own = own.table;
         let others: Vec<DescriptionRef> = self
             .tables
