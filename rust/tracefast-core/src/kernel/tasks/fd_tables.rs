@@ -163,7 +163,9 @@ impl Tasks {
         let known =
             |file: &&DescriptionRef| self.files.at(**file).is_some_and(|open| !open.inherited);
         if others.iter().any(|file| known(&file)) {
-            others.into_iter().for_each(|other| self.unordered(other));
+            for other in others {
+                self.unordered(other);
+            }
             self.unordered(file);
         }
     }

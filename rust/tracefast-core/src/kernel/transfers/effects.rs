@@ -310,8 +310,10 @@ fn known_of_both(
     } else if places(one) && counts(other) {
         clear_target(block, row);
         OffsetKnown::Unknown
+    } else if one as u8 > other as u8 {
+        one
     } else {
-        if one as u8 > other as u8 { one } else { other }
+        other
     };
     let assumed = |known| matches!(known, OffsetKnown::Assumed | OffsetKnown::AssumedRelative);
     if matches!(both, OffsetKnown::Ambiguous | OffsetKnown::Unknown) {
