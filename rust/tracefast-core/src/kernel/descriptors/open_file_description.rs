@@ -282,14 +282,15 @@ impl OpenFileDescriptions {
         }
     }
 
-    /// A call has written to the description.
+    /// A call has written at the position of the description.
     #[inline]
     pub(crate) fn wrote(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file)
-            && open.path.as_ref().is_some_and(|path| path.starts_with(b"/proc/"))
-            && !open.path.as_ref().is_some_and(|path| path.ends_with(b"/mem"))
+            && let Some(path) = &open.path
+            && path.starts_with(b"/proc/")
+            && !path.ends_with(b"/mem")
         {
-            // Handlers need not move the position: proc(5).
+            // Most handlers below /proc leave the position where it is; that of memory moves it.
             open.lose();
         }
     }

@@ -167,16 +167,16 @@ impl Kernel {
         }
     }
 
-    /// Whether a row has shown that the name is that of a regular file, below which there is none. It
-    /// cannot take the place of a directory: rename(2).
+    /// Whether the log has shown that this name is a regular file. No path leads through it, and
+    /// rename(2) does not put it in the place of a directory.
     fn is_regular(&self, name: Option<u64>) -> bool {
         let inodes = &self.tasks.files.inodes;
         let known = name.and_then(|name| inodes.types.get(inodes.identity(name)));
         known == Some(FileType::Regular as u8)
     }
 
-    /// What the row's path named may have been a directory, or a link to one: names below it are those
-    /// of other files now.
+    /// The path of the row may have been a directory, or a link to one. Names below it mean other
+    /// files now.
     fn lead_elsewhere(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
         let (column, view) = if second {
             (C::Path2, &block.rows.path2[row])

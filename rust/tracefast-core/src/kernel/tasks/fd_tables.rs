@@ -10,7 +10,7 @@ use crate::kernel::transfers::position::{Offset, Position};
 /// Standard input, output and error.
 const STANDARD: std::ops::Range<i32> = 0..3;
 
-/// How many tasks are asked for a number. Where there are more, calls may have moved any position.
+/// How many tasks are compared with each other. Where there are more, every position is assumed.
 const LOOKED_AT: usize = 64;
 
 impl Tasks {
@@ -148,7 +148,7 @@ impl Tasks {
         let hidden = !(self.forks || self.separate || self.unordered);
         let made = self.task(task).filter(|task| task.unexpected && hidden);
         let Some(own) = made else { return };
-        // Each is looked at for each.
+        // The time to compare all with all grows with the square of their number.
         if self.slots.slots() > LOOKED_AT {
             self.files.filter();
             return;

@@ -164,7 +164,7 @@ impl Kernel {
             end,
         };
         let found = transfer::transfer(&mut self.tasks.files, file, held, block.since, side);
-        if side.write {
+        if side.write && at == At::Position && matches!(end, transfer::End::Moved(1..)) {
             self.tasks.files.wrote(file);
         }
         put_found(block, row, second, found);
@@ -235,7 +235,7 @@ impl Kernel {
         if let Some(file) = file {
             return sized(&mut self.tasks.files, file, block.since, size);
         }
-        if is_generated(block.text_of(&block.rows.path[row])) {
+        if block.rows.has(row, C::Path) && is_generated(block.text_of(&block.rows.path[row])) {
             return None;
         }
         let inodes = &mut self.tasks.files.inodes;
