@@ -126,7 +126,7 @@ def render(
     parts += [_longest(rows, top, width), _pairs(rows, top, width)]
     parts = [part for part in parts if part]
     if not parts:
-        return NOTHING_MATCHES if chosen else "No waits.\n"
+        return NOTHING_MATCHES if chosen else "No such wait.\n"
     text = "\n\n".join("\n".join(_fit(line, width) for line in part) for part in parts)
     return text + "\n"
 
