@@ -92,7 +92,7 @@ def test_where_goes_for_tables_trees_and_screens(run, spawn_strace):
     assert "posix_spawn" not in screen
     assert "1  vfork" in screen
     nothing = run("forks", spawn_strace, "--where", "count > 1000").stdout
-    assert nothing == "No started process matches --where.\n"
+    assert nothing == "Nothing matches.\n"
     accesses = run("files", spawn_strace, "--explain", "data.bin", "--where", "bytes > 60000")
     assert len(accesses.stdout.split("\n\n")[0].splitlines()) == 2
 
