@@ -7,7 +7,7 @@ from support.paths import DATA
 DEMO = DATA / "demo.strace.zst"
 COMMANDS = [
     *("files", "forks", "forks --each", "syscalls", "syscalls --strace-c", "processes", "errors"),
-    *("waits", "waits --pairs", "workers", "flow", "flow --roles"),
+    *("waits", "waits --pairs", "workers", "flow", "flow --roles", "insights"),
 ]
 
 
@@ -18,6 +18,15 @@ def test_nothing_that_matches_is_noted(run, command):
     assert "note: nothing matches --match zzz" in ran.stderr
     assert "The log does not show" not in ran.stdout
     assert "No w" not in ran.stdout
+
+
+def test_nothing_to_compare_is_noted(run):
+    ran = run("diff", DEMO, DEMO, "--match", "zzz")
+    assert ran.returncode == 0
+    assert ran.stdout == "Nothing matches.\n"
+    assert "note: nothing matches --match zzz" in ran.stderr
+    same = run("diff", DEMO, DEMO, "--match", "wait4")
+    assert (same.stdout, same.stderr) == ("No difference detected.\n", "")
 
 
 def test_a_share_of_the_time_is_that_of_what_was_chosen(run):

@@ -221,6 +221,8 @@ class Comparison(NamedTuple):
     """How many comparisons were made in each family: `sure` is corrected for them."""
     untimed: str | None
     """The side whose logs have no durations, where those of the other have some."""
+    keys: pl.DataFrame
+    """What could be compared, whatever `match`: `key`."""
 
 
 def compare(
@@ -246,9 +248,11 @@ def compare(
     if TOTALS in tables:
         keyed = pl.concat([keyed, _totals(values, runs).select(keyed.columns)])
     unknown = _unknown(keyed)
+    keys = keyed.select("key").unique().sort("key")
     if match is not None:
-        keys = keyed["key"].unique()
-        kept = [key for key in keys if fnmatchcase(key, match) or fnmatchcase(_last(key), match)]
+        kept = [
+            key for key in keys["key"] if fnmatchcase(key, match) or fnmatchcase(_last(key), match)
+        ]
         keyed = keyed.filter(pl.col("key").is_in(kept))
     numbered = runs.select("side", "source").sort("side", "source").with_row_index("run")
     rows = _paired(keyed, numbered, unknown)
@@ -271,6 +275,7 @@ def compare(
         changed.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()),
         tests,
         _untimed(keyed, unknown, runs),
+        keys,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import exits_with_code
 from tracefast.cli.command_line.spans import parse_span
-from tracefast.cli.messages.stderr import print_warning
+from tracefast.cli.messages.stderr import note_lines, print_warning
 from tracefast.cli.output.form import Annotations, Format, ResultFormat
 from tracefast.reading import FormatIn, Machine
 from tracefast.scanning.time_window import Window
@@ -89,13 +89,13 @@ class Request:
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""
-        if not self.quiet:
-            print(text, file=sys.stderr)
+        self.note_lines([text])
 
     def note_lines(self, lines: Collection[str]) -> None:
-        """Print notes on standard error, one a line."""
-        for line in lines:
-            self.note(line)
+        """Print notes on standard error; on a terminal, a long one takes several lines."""
+        if not self.quiet:
+            for line in note_lines(lines):
+                print(line, file=sys.stderr)
 
     def warn(self, text: str) -> None:
         """Print a warning on standard error."""

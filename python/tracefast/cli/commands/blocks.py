@@ -1,7 +1,5 @@
 """`tracefast blocks`: one row per block device and operation."""
 
-import sys
-import textwrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -11,8 +9,8 @@ from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.commands.charts.options import with_plots
 from tracefast.cli.commands.charts.over_time import EveryOption, report_over_time
 from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.stderr import note_lines
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.quantities import plural
 
 if TYPE_CHECKING:
@@ -136,13 +134,9 @@ def blocks(
         if request.form is Format.TABLE and not request.wide:
             # Under this name, text has it in units that fit.
             table = table.with_columns(op_bytes="bytes")
-        below: list[str] = []
-        if request.form is Format.TABLE and (note := _missing_completions(table)):
-            terminal = is_terminal_table(request.form, request.output)
-            below = textwrap.wrap(note, terminal_width() if terminal else sys.maxsize)
-        print_table(table, request, main=_MAIN, spare=_SPARE, below=len(below))
-        for line in below:
-            request.note(line)
+        below = _missing_completions(table) if request.form is Format.TABLE else []
+        print_table(table, request, main=_MAIN, spare=_SPARE, below=len(note_lines(below)))
+        request.note_lines(below)
     return DONE if complete else FAILED
 
 
@@ -175,22 +169,23 @@ def _by_file(request: Request, match: str | None, inode_map: str | None, strace:
     return DONE if complete else FAILED
 
 
-def _missing_completions(table: "pl.DataFrame") -> str | None:
+def _missing_completions(table: "pl.DataFrame") -> list[str]:
     """Say how many requests the latencies are about, if not about all."""
     import polars as pl
 
     missing = table.filter(pl.col("completed").fill_null(0) < pl.col("requests"))
     if missing.is_empty():
-        return None
+        return []
     if missing["completed"].null_count() == table.height:
-        return "note: no completions in the log, so no latencies: trace block_rq_complete"
+        return ["note: no completions in the log, so no latencies: trace block_rq_complete"]
     sums = missing.group_by("op", maintain_order=True).agg(pl.sum("completed", "requests"))
     parts = [
         f"{completed:,} of {plural(requests, *_PLURALS.get(op, (f'{op} request',)))}"
         for op, completed, requests in sums.rows()
     ]
-    return (
+    note = (
         f"note: latencies and max parallel are those of {', '.join(parts)}: the log has no"
         " completions of the others (set_event_pid hides those that happen while another task"
         " runs), or it may be another request's"
     )
+    return [note]

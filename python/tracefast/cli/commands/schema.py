@@ -1,6 +1,5 @@
 """`tracefast schema`: the columns of events, and those of tables."""
 
-import textwrap
 from collections.abc import Iterator
 from typing import Annotated, Final
 
@@ -9,6 +8,7 @@ import typer
 from tracefast.cli.command_line import options
 from tracefast.cli.command_line.exit_codes import DONE, exits_with_code
 from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.text.paragraph import wrap
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
 from tracefast.error_hints import suggest
 
@@ -103,7 +103,7 @@ def _wrapped(rows: list[Row], width: int) -> Iterator[Row]:
     others = zip(_HEADS[:-1], *(row[:-1] for row in rows), strict=True)
     room = width - sum(max(len(text or "-") for text in column) + _GAP for column in others)
     for name, kind, unit, meaning in rows:
-        first, *more = textwrap.wrap(meaning, max(room, _MIN_TEXT)) or [""]
+        first, *more = wrap(meaning, max(room, _MIN_TEXT)) or [""]
         yield name, kind, unit or "", first
         for line in more:
             yield "", "", "", line

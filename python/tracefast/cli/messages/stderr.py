@@ -2,18 +2,23 @@
 
 import os
 import re
+import shutil
 import sys
+from collections.abc import Iterable
 from typing import Final
 
 from tracefast.cli.messages.hints import command_hint
 from tracefast.cli.system.colours import has_colours
 from tracefast.cli.system.streams import discard_stderr
 from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.paragraph import wrap
 from tracefast.inputs.sources import STDIN
 
 _RED: Final = "31"
 _YELLOW: Final = "33"
 _CYAN: Final = "36"
+# What the further lines of a note begin with.
+_INDENT: Final = "  "
 # The library writes `FILE: line N: what`. Editors and terminals jump to `FILE:N`.
 _LINE: Final = r"^(.*?): line (\d+): "
 
@@ -37,6 +42,14 @@ def print_error(error: Exception, output: str | None = None) -> None:
 def print_warning(what: str) -> None:
     """Print a warning."""
     _print("warning", _YELLOW, what)
+
+
+def note_lines(notes: Iterable[str]) -> list[str]:
+    """Write notes as the lines that they take on standard error: on a terminal, lines that fit."""
+    if not sys.stderr.isatty():
+        return list(notes)
+    width = shutil.get_terminal_size().columns
+    return [line for note in notes for line in wrap(note, width, rest=_INDENT)]
 
 
 def _print(label: str, colour: str, text: str) -> None:

@@ -1,13 +1,12 @@
 """Print the table of `tracefast errors`: a line for each row, searches in words."""
 
-import textwrap
 from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.output.terminal import is_terminal_table
 from tracefast.cli.screen.matching import filtered_rows
 from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text import units
@@ -64,7 +63,7 @@ def print_errors_table(rows: Rows, request: Request, *, match: str | None) -> No
         shown, request, main=_MAIN, as_text=error_lines, spare=_SPARE, noun=("kind", "kinds")
     )
     if is_terminal_table(request.form, request.output):
-        request.note(textwrap.fill(summary(rows), terminal_width()))
+        request.note(summary(rows))
 
 
 def error_lines(rows: Rows, width: int | None) -> Rows:

@@ -1,6 +1,5 @@
 """Print what starting processes costs: how often, where the time went, why, what to change."""
 
-import textwrap
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,6 +18,7 @@ from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
 from tracefast.quantities import Range, duration, memory, percent_span, plural
 
@@ -163,7 +163,7 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
             " strace slows down what it traces: single numbers are as logged, ranges exclude what"
             " may be strace's own share."
         )
-    return textwrap.fill(text, prose) + "\n"
+    return "\n".join([*wrap(text, prose), ""])
 
 
 def _started(cases: Sequence[Case]) -> str:
@@ -304,12 +304,10 @@ def _details(case: Case, width: int | None) -> str:
         lines = [
             [*(line[:-1] if i == 0 else [""] * (len(line) - 1)), note]
             for line in lines
-            for i, note in enumerate(textwrap.wrap(line[-1], room) or [""])
+            for i, note in enumerate(wrap(line[-1], room) or [""])
         ]
-    text = (
-        textwrap.fill(head, prose)
-        + "\n"
-        + "\n".join([*with_bold_heading(align(lines, right=(1, 2, 3, 4)), width), ""])
+    text = "\n".join([*wrap(head, prose), ""]) + "\n".join(
+        [*with_bold_heading(align(lines, right=(1, 2, 3, 4)), width), ""]
     )
     if case.traced:
         share = Range(case.number("tracer_low_ns"), case.number("tracer_high_ns"))
@@ -369,12 +367,4 @@ def _piece(code: str, said: list[tuple[Case, Advice]], prose: int) -> str:
 
 
 def _fill(text: str, prose: int) -> str:
-    lines = textwrap.fill(
-        printable(text),
-        prose,
-        initial_indent="  ",
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return lines + "\n"
+    return "\n".join([*wrap(printable(text), prose, first="  ", rest="  "), ""])

@@ -1,11 +1,9 @@
 """Print the table of `tracefast syscalls`, and a line that sums it up."""
 
-import textwrap
-
 from tracefast import _core
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.output.terminal import is_terminal_table
 from tracefast.cli.screen.matching import filtered_rows
 from tracefast.cli.screen.print_rows import print_rows
 from tracefast.cli.text import units
@@ -35,7 +33,17 @@ _MAIN = (
 # With fewer calls that have a duration, sums are said to be partial.
 _MOST = 0.9
 # What narrow terminals do without, the first one first.
-_SPARE = ("wall_ns", "p50_ns", "moved_bytes", "p99_ns", "work_ns", "max_ns")
+_SPARE = (
+    "wall_ns",
+    "p50_ns",
+    "moved_bytes",
+    "p99_ns",
+    "work_ns",
+    "max_ns",
+    "total_share",
+    "unfinished",
+    "wait_ns",
+)
 
 
 def print_syscalls_table(rows: Rows, request: Request, *, match: str | None) -> None:
@@ -63,7 +71,7 @@ def print_syscalls_table(rows: Rows, request: Request, *, match: str | None) -> 
         shown = ListRows(columns | {"work_ns": ("number", work), "moved_bytes": columns["bytes"]})
     print_rows(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
     if is_terminal_table(request.form, request.output):
-        request.note(textwrap.fill(summary(rows), terminal_width()))
+        request.note(summary(rows))
 
 
 def _longest_first(total_ns: int | None, open_ns: int | None) -> tuple[bool, int]:

@@ -1,6 +1,5 @@
 """Print who waits for whom: who hangs and why, the longest waits, and who waited for whom."""
 
-import textwrap
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.quantities import plural
 
@@ -120,7 +120,7 @@ def render(
     chosen
         As for `print_waits_report`.
     """
-    lines = [line for gap in gaps for line in textwrap.wrap(_GAPS[gap], width or _PROSE_WIDTH)]
+    lines = [line for gap in gaps for line in wrap(_GAPS[gap], width or _PROSE_WIDTH)]
     parts = [lines] if lines else []
     parts += [_stuck(stuck_rows(rows.lazy()).collect(), width), _open(rows, top, width)]
     parts += [_longest(rows, top, width), _pairs(rows, top, width)]
@@ -162,7 +162,7 @@ def _stuck(rows: pl.DataFrame, width: int | None) -> list[str]:
     if rows.is_empty():
         return []
     prose = width or _PROSE_WIDTH
-    lines = [*textwrap.wrap(_head(rows), prose), ""]
+    lines = [*wrap(_head(rows), prose), ""]
     shown = rows.head(_MOST_STUCK).rows(named=True)
     cells = []
     for row in shown:
@@ -179,14 +179,14 @@ def _stuck(rows: pl.DataFrame, width: int | None) -> list[str]:
             why = " ".join(
                 filter(None, [f"{_PROOFS[row['proof']]}.", _because(row, several=several)])
             )
-            lines += textwrap.wrap(why, prose, initial_indent=_INDENT, subsequent_indent=_INDENT)
+            lines += wrap(why, prose, first=_INDENT, rest=_INDENT)
     if rows.height > len(shown):
         lines.append(f"{rows.height - len(shown):,} more; --stuck prints all")
     if "likely-deadlock" in rows["verdict"]:
-        lines += textwrap.wrap(_LIKELY, prose)
+        lines += wrap(_LIKELY, prose)
     proofs = [proof for proof in _ADVICE if proof in rows["proof"]]
     said = [f"What to do: {_ADVICE[proof]}" for proof in proofs]
-    advice = [line for text in said for line in textwrap.wrap(text, prose)]
+    advice = [line for text in said for line in wrap(text, prose)]
     return [*lines, *advice, "See docs/hangs.md"] if advice else lines
 
 

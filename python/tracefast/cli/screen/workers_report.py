@@ -1,6 +1,5 @@
 """Print pools of workers: what starting them cost, how busy they were, what they read again."""
 
-import textwrap
 from typing import Any, Final
 
 import polars as pl
@@ -16,6 +15,7 @@ from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.quantities import duration, percent, plural, span
 
@@ -142,7 +142,7 @@ def _pool(
     prose = width or _PROSE_WIDTH
     batches = batches_of(workers.lazy()).collect()
     lines = [
-        *textwrap.wrap(_head(pool, workers, several=several), prose),
+        *wrap(_head(pool, workers, several=several), prose),
         *_labelled("starting", _starting(pool, workers), prose),
         *_labelled("time", _time(pool, workers), prose),
         *_labelled("reading", _reading(pool, workers), prose),
@@ -158,9 +158,7 @@ def _labelled(label: str, text: str | None, width: int) -> list[str]:
     if text is None:
         return []
     indent = " " * (_LABEL + 1)
-    return textwrap.wrap(
-        text, width, initial_indent=label.ljust(_LABEL) + " ", subsequent_indent=indent
-    )
+    return wrap(text, width, first=label.ljust(_LABEL) + " ", rest=indent)
 
 
 def _head(pool: Row, workers: pl.DataFrame, *, several: bool) -> str:

@@ -119,7 +119,11 @@ def factor(times: float) -> str:
     --------
     >>> factor(1.0), factor(1.605), factor(12.0), factor(2000.4)
     ('1x', '1.60x', '12x', '2,000x')
+    >>> factor(0.0), factor(0.004)
+    ('0x', '<0.01x')
     """
+    if 0 < times < 0.01:  # noqa: PLR2004 - a hundredth
+        return "<0.01x"
     if times == int(times) or times >= 1000:  # noqa: PLR2004
         return f"{times:,.0f}x"
     return f"{times:.2f}x"

@@ -71,7 +71,12 @@ def diff(
         print_diff_report,
         whole_numbers,
     )
-    from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
+    from tracefast.cli.screen.result_table import (
+        check_columns,
+        filter_matching,
+        filter_rows,
+        print_table,
+    )
 
     check_columns(request, SCHEMA)
     chosen = TABLES if table is None else (table,)
@@ -92,9 +97,13 @@ def diff(
             f"{found.untimed}: no durations of calls, so times are not compared: record with"
             " strace -T"
         )
+    compared = filter_matching(found.keys, request, match, "key")
     changes = filter_rows(found.changes, request)
+    none_match = not found.keys.is_empty() and (
+        compared.is_empty() or (changes.is_empty() and not found.changes.is_empty())
+    )
     if request.form is Format.TABLE and not (request.wide or request.sort):
-        print_diff_report(Report(changes, runs, found.tests), request)
+        print_diff_report(Report(changes, runs, found.tests), request, none_match=none_match)
     else:
         shown = whole_numbers(changes) if request.form is Format.TABLE else changes
         print_table(shown, request, main=_MAIN)

@@ -116,13 +116,15 @@ def insights(
         return FAILED
     levels = [each.value for each in Severity]
     kept = levels[: levels.index(min_.value) + 1]
-    table = filter_rows(table.filter(pl.col("severity").is_in(kept)), request, match, "object")
+    found = table.filter(pl.col("severity").is_in(kept))
+    table = filter_rows(found, request, match, "object")
     if request.annotations is not None:
         from tracefast.cli.screen.insights.documents import write_document
 
         write_document(table, request, rules, sorted(set(logs)))
     elif request.form is Format.TABLE and not (request.wide or request.sort):
-        print_insights(table, request, rules=len(rules))
+        none_match = table.is_empty() and not found.is_empty()
+        print_insights(table, request, rules=len(rules), none_match=none_match)
     else:
         print_table(table, request, main=_MAIN, spare=_SPARE)
     if not complete:

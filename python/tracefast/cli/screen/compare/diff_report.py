@@ -1,6 +1,5 @@
 """Print what differs between runs: first in words, then the largest changes."""
 
-import textwrap
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -14,10 +13,12 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.compare.changes_in_words import in_words
+from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align, room_for_last
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.quantities import plural
 
@@ -43,7 +44,7 @@ class Report(NamedTuple):
     """How many comparisons were made in each family."""
 
 
-def print_diff_report(report: Report, request: Request) -> None:
+def print_diff_report(report: Report, request: Request, *, none_match: bool) -> None:
     """Print the words and the largest changes.
 
     Parameters
@@ -52,6 +53,8 @@ def print_diff_report(report: Report, request: Request) -> None:
         What to print.
     request
         What was asked for: where to, how many lines.
+    none_match
+        There is something to compare, but nothing that was asked for.
     """
     terminal = is_terminal_table(Format.TABLE, request.output)
     width = terminal_width() if terminal else None
@@ -60,7 +63,11 @@ def print_diff_report(report: Report, request: Request) -> None:
     if top is None:
         one_table = changes["table"].n_unique() <= 1
         top = screen_rows(8) if one_table and terminal else 0 if one_table else _TOP
-    text = render(report, width=width, top=top or changes.height)
+    text = (
+        render(report, width=width, top=top or changes.height)
+        if not none_match
+        else NOTHING_MATCHES
+    )
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
@@ -82,8 +89,7 @@ def render(report: Report, *, width: int | None, top: int) -> str:
     tested = min(report.runs) >= MIN_RUNS
     prose = width or _PROSE_WIDTH
     wrapped = [
-        textwrap.wrap(text, prose, subsequent_indent="  ", break_on_hyphens=False)
-        for text in [*_words(changes, tested=tested), how_sure(report)]
+        wrap(text, prose, rest="  ") for text in [*_words(changes, tested=tested), how_sure(report)]
     ]
     shown = _sure_first(changes, top)
     lines = [*chain.from_iterable(wrapped), "", *_table(shown, width, tested=tested)]
@@ -200,7 +206,7 @@ def _cell(row: Row, column: str, *, exact: bool) -> str:
     if column == "ratio":
         if row["only_in"] is not None:
             return "gone" if row["only_in"] == SIDES[0] else "new"
-        return "-" if row["ratio"] is None else f"{row['ratio']:,.2f}x"
+        return "-" if row["ratio"] is None else units.factor(row["ratio"])
     value = row[column]
     sign = "+" if column == "change" and value > 0 else "-" if value < 0 else ""
     return sign + _number(abs(value), row["unit"], exact=exact)

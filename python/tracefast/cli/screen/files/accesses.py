@@ -1,7 +1,6 @@
 """Print the accesses of one file and, below the table, what they amount to."""
 
 import shutil
-import textwrap
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -11,6 +10,7 @@ from tracefast.cli.output.form import Format
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.screen.result_table import filter_rows, print_table
 from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.units import duration
 from tracefast.inputs.sources import STDIN
 from tracefast.quantities import plural
@@ -68,7 +68,7 @@ def _summary(path: str, events: pl.DataFrame, rows: pl.DataFrame) -> str:
     width = min(shutil.get_terminal_size((_MAX_WIDTH, 0)).columns, _MAX_WIDTH)
     for pattern in found:
         text = f"{pattern.code}: {_evidence(pattern)}: {pattern.text}."
-        lines.append(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="    "))
+        lines += wrap(text, width, first="  ", rest="    ")
     return "\n".join(lines)
 
 

@@ -1,13 +1,11 @@
 """Print the table of `tracefast files`, with its total and notes."""
 
-import sys
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.stderr import note_lines
 from tracefast.cli.output.form import Format
-from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.screen.files.total import note_on_assumed, total_and_notes
 from tracefast.cli.screen.files.usage_lines import usage_lines
 from tracefast.cli.screen.print_rows import print_rows
@@ -44,7 +42,6 @@ _NOUNS: "Final[dict[By | None, tuple[str, str]]]" = {
 }
 # On a narrower terminal, patterns are shorter.
 _NARROW: Final = 120
-_INDENT: Final = " " * len("total: ")
 
 
 def print_files_table(
@@ -72,14 +69,9 @@ def print_files_table(
     above: list[str] = []
     below: list[str] = []
     if request.form is Format.TABLE:
-        terminal = is_terminal_table(request.form, request.output)
-        width = terminal_width() if terminal else sys.maxsize
-        for line in note_on_assumed(table):
-            above += textwrap.wrap(line, width, subsequent_indent=_INDENT)
-        for line in total_and_notes(table, rings):
-            below += textwrap.wrap(line, width, subsequent_indent=_INDENT)
-    for line in above:
-        request.note(line)
+        above = note_on_assumed(table)
+        below = total_and_notes(table, rings)
+    request.note_lines(above)
     print_rows(
         table,
         request,
@@ -87,10 +79,9 @@ def print_files_table(
         as_text=lines,
         spare=_SPARE,
         noun=_NOUNS[by],
-        below=len(above) + len(below),
+        below=len(note_lines([*above, *below])),
     )
-    for line in below:
-        request.note(line)
+    request.note_lines(below)
 
 
 def print_darshan_table(table: Rows, request: Request, *, by: "By | None") -> None:

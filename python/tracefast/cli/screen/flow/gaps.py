@@ -1,8 +1,9 @@
 """Say what logs lack, so that the graph lacks it too, and how to record it."""
 
-import textwrap
 from collections.abc import Iterable
 from typing import Final
+
+from tracefast.cli.text.paragraph import wrap
 
 _PROSE_WIDTH: Final = 100
 _GAPS: Final = {
@@ -25,4 +26,4 @@ def gap_sentences(gaps: Iterable[str]) -> list[str]:
 def gap_lines(gaps: Iterable[str], width: int | None) -> list[str]:
     """Write what the logs lack, in lines."""
     texts = gap_sentences(gaps)
-    return [line for text in texts for line in textwrap.wrap(text, width or _PROSE_WIDTH)]
+    return [line for text in texts for line in wrap(text, width or _PROSE_WIDTH)]

@@ -1,6 +1,5 @@
 """Print what a run read, made and left, and along which way the data went."""
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from tracefast.cli.system.colours import with_bold_heading
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import GAP, align
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.cli.text.width import cells as text_width
 from tracefast.quantities import plural
@@ -108,9 +108,7 @@ def _summary(roles: pl.DataFrame, graph: Graph, width: int | None) -> list[str]:
     counts = dict(roles.group_by("role").len().iter_rows())
     words = [plural(counts[role], *nouns) for role, nouns in _NOUNS.items() if counts.get(role)]
     text = [", ".join(words)] if words else []
-    return [
-        line for note in text + graph.notes for line in textwrap.wrap(note, width or _PROSE_WIDTH)
-    ]
+    return [line for note in text + graph.notes for line in wrap(note, width or _PROSE_WIDTH)]
 
 
 def _name(group: Group) -> str:

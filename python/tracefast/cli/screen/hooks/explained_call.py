@@ -1,6 +1,5 @@
 """Print all hook points of one call, and what each of them tells."""
 
-import textwrap
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.output.write import write_bytes
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.paragraph import wrap
 from tracefast.quantities import plural
 
 _PROSE_WIDTH: Final = 100
@@ -81,13 +81,7 @@ def _points(row: dict[str, Any], width: int) -> Iterator[str]:
     for label, text in points:
         if text:
             indent = " " * _LABEL_WIDTH
-            yield from textwrap.wrap(
-                printable(text),
-                width,
-                initial_indent=f"{label:<{_LABEL_WIDTH}}",
-                subsequent_indent=indent,
-                break_on_hyphens=False,
-            )
+            yield from wrap(printable(text), width, first=f"{label:<{_LABEL_WIDTH}}", rest=indent)
 
 
 def _versions(probe: dict[str, str | None]) -> str:
@@ -98,4 +92,4 @@ def _versions(probe: dict[str, str | None]) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent + " " * 10)
+    return wrap(text, width, first=indent, rest=indent + " " * 10)

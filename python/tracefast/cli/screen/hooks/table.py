@@ -1,12 +1,12 @@
 """Print the table of `tracefast hooks`, and a line that sums it up."""
 
-import textwrap
 from typing import Final
 
 import polars as pl
 
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.messages.stderr import note_lines
+from tracefast.cli.output.terminal import is_terminal_table
 from tracefast.cli.screen.result_table import print_table
 from tracefast.cli.text import units
 from tracefast.quantities import plural
@@ -26,17 +26,17 @@ def print_hooks_table(table: pl.DataFrame, request: Request) -> None:
     request
         What was asked for.
     """
-    notes = textwrap.wrap(summary(table), terminal_width())
+    note = summary(table)
     print_table(
         table,
         request,
         main=table.columns,
         as_text=_as_text,
         noun=("call", "calls"),
-        below=len(notes),
+        below=len(note_lines([note])),
     )
     if is_terminal_table(request.form, request.output):
-        request.note("\n".join(notes))
+        request.note(note)
 
 
 def _as_text(table: pl.DataFrame, width: int | None) -> pl.DataFrame:

@@ -1,9 +1,9 @@
 """Print what a rule looks for, what it compares with and why, and what to do."""
 
-import textwrap
 from typing import Final
 
 from tracefast.analysis.insights.finding import Rule, Threshold
+from tracefast.cli.text.paragraph import wrap
 from tracefast.quantities import duration, percent, size
 
 _WIDTH: Final = 100
@@ -48,7 +48,7 @@ def _number(threshold: Threshold) -> str:
 
 
 def _filled(part: str) -> str:
-    return "\n".join(
-        textwrap.fill(line, _WIDTH, subsequent_indent=" " * (4 if line.startswith("  ") else 0))
-        for line in part.splitlines()
-    )
+    lines: list[str] = []
+    for line in part.splitlines():
+        lines += wrap(line, _WIDTH, rest=" " * (4 if line.startswith("  ") else 0))
+    return "\n".join(lines)

@@ -1,6 +1,5 @@
 """Print findings: how severe, what, the evidence, what it would save, where, what to do."""
 
-import textwrap
 from typing import Any, Final
 
 import polars as pl
@@ -10,8 +9,10 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, terminal_width
 from tracefast.cli.output.write import write_bytes
+from tracefast.cli.screen.matching import NOTHING_MATCHES
 from tracefast.cli.system.colours import bold_heading, has_coloured_tables
 from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.paragraph import wrap
 from tracefast.quantities import plural, span
 
 _PROSE_WIDTH: Final = 100
@@ -20,7 +21,7 @@ _WIDEST: Final = 120
 _INDENT: Final = "        "
 
 
-def print_insights(rows: pl.DataFrame, request: Request, *, rules: int) -> None:
+def print_insights(rows: pl.DataFrame, request: Request, *, rules: int, none_match: bool) -> None:
     """Print findings.
 
     Parameters
@@ -31,11 +32,16 @@ def print_insights(rows: pl.DataFrame, request: Request, *, rules: int) -> None:
         What was asked for: where to, how many.
     rules
         How many rules were asked.
+    none_match
+        There are findings, but none of them is one of those that were asked for.
     """
     width, bold = _PROSE_WIDTH, False
     if is_terminal_table(Format.TABLE, request.output):
         width, bold = min(terminal_width(), _WIDEST), has_coloured_tables()
-    text = render(rows, width=width, top=request.top or rows.height, rules=rules, bold=bold)
+    top = request.top or rows.height
+    text = render(rows, width=width, top=top, rules=rules, bold=bold)
+    if none_match:
+        text = NOTHING_MATCHES
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
@@ -83,29 +89,25 @@ def _finding(row: dict[str, Any], width: int, *, several: bool) -> str:
     head = f"{row['severity']:<7} {row['code']}: {row['title']}"
     text = _wrapped(head, width, "", _INDENT)
     text += _wrapped(f"Seen: {row['evidence']}.", width, _INDENT)
-    places = []
-    if several:
-        places.append(f"In {row['source']}")
-    if row["lines"]:
-        noun = "line" if len(row["lines"]) == 1 else "lines"
-        places.append(f"{noun} {', '.join(map(str, row['lines']))}")
-    if row["object"] is not None:
-        places.append(row["object"])
-    if places:
-        place = ", ".join(places)
-        text += _wrapped(place[0].upper() + place[1:], width, _INDENT)
+    if place := _place(row, several=several):
+        text += _wrapped(place, width, _INDENT)
     if row["saving_high_ns"] is not None:
         saving = span(row["saving_low_ns"], row["saving_high_ns"])
         text += _wrapped(f"Saves: {saving}", width, _INDENT)
     return text + _wrapped(f"Do: {row['advice']} See {row['page']}", width, _INDENT)
 
 
+def _place(row: dict[str, Any], *, several: bool) -> str:
+    """Say what a finding is about, and where the log shows it."""
+    where = f"of {row['source']}" if several else ""
+    if row["lines"]:
+        noun = "line" if len(row["lines"]) == 1 else "lines"
+        where = f"{noun} {', '.join(map(str, row['lines']))} {where}".strip()
+    place = ", ".join(filter(None, (row["object"], where)))
+    # The name of a file is as it is.
+    return place if row["object"] is not None else place[:1].upper() + place[1:]
+
+
 def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> str:
-    lines = textwrap.wrap(
-        printable(text),
-        width,
-        initial_indent=first,
-        subsequent_indent=first if rest is None else rest,
-        break_on_hyphens=False,
-    )
+    lines = wrap(printable(text), width, first=first, rest=first if rest is None else rest)
     return "\n".join([*lines, ""])

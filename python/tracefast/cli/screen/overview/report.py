@@ -1,6 +1,5 @@
 """Print an overview of a log: one screen, and the commands that show more."""
 
-import textwrap
 from typing import Final
 
 import polars as pl
@@ -19,9 +18,12 @@ from tracefast.cli.system.colours import bold_heading, has_coloured_tables
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.layout import align
+from tracefast.cli.text.paragraph import wrap
 from tracefast.cli.text.rows import rows_of
 from tracefast.cli.text.shorten import cut_middle
 from tracefast.cli.text.table_text import render_table
+from tracefast.cli.text.width import cells as text_width
+from tracefast.cli.text.width import padded
 from tracefast.inputs.sources import STDIN
 from tracefast.quantities import plural
 
@@ -109,10 +111,11 @@ def _most(top: int | None, usual: int) -> int | None:
 def _title(text: str, command: str, log: str, width: int) -> str:
     """Write the title of a part, and at the right the command that shows more."""
     more = f"tracefast {command} {log}"
-    if len(text) + 2 + len(more) > width:
+    room = width - text_width(text)
+    if 2 + text_width(more) > room:
         # Half a name would be of no use.
         more = f"tracefast {command} LOG"
-    return f"{text}{more:>{max(width - len(text), len(more) + 2)}}"
+    return text + padded(more, max(room, text_width(more) + 2), right=True)
 
 
 def _run(found: Overview, logs: list[str], width: int) -> list[str]:
@@ -134,7 +137,7 @@ def _run(found: Overview, logs: list[str], width: int) -> list[str]:
         lacks.append(f"{plural(unparsed, 'line')} not understood (parse --explain)")
     lacks += found.quality
     if lacks:
-        lines += textwrap.wrap(f"The log: {'; '.join(lacks)}", width)
+        lines += wrap(f"The log: {'; '.join(lacks)}", width)
     return lines
 
 
@@ -266,15 +269,8 @@ def _finding(one: Finding, width: int) -> list[str]:
     text = f"{one.code}: {printable(one.title)}"
     if one.object is not None:
         # Two spaces before the text, and the brackets.
-        room = width - len(text) - 5
+        room = width - text_width(text) - 5
         about = printable(one.object)
-        if room >= min(len(about), _MIN_OBJECT):
+        if room >= min(text_width(about), _MIN_OBJECT):
             text = f"{text.removesuffix('.')} ({cut_middle(about, room)})."
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent="  ",
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrap(text, width, first="  ", rest="    ")
