@@ -264,3 +264,9 @@ def test_the_gap_before_an_execve_is_never_negative(run, tmp_path):
     row = tf.forks(tf.scan(log)).collect().row(0, named=True)
     assert (row["image"], row["exec_gap_ns"]) == ("/bin/true", None)
     assert run("forks", log).returncode == 0
+
+
+def test_all_columns_are_as_logged(run, spawn_strace):
+    assert "with what strace adds" in run("forks", spawn_strace, "--wide").stderr
+    assert run("forks", spawn_strace, "--wide", "--quiet").stderr == ""
+    assert run("forks", spawn_strace, "--format", "csv").stderr == ""

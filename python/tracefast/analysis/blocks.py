@@ -9,6 +9,7 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast._polars.map_rows import map_rows
+from tracefast._polars.percentile import ranked
 from tracefast.analysis.requests.each_request import decoded_records
 from tracefast.analysis.requests.records import (
     COMPLETE,
@@ -163,7 +164,7 @@ def _of_log(log: pl.DataFrame) -> pl.DataFrame:
         .agg(
             pl.len().alias("requests"),
             size.sum().alias("bytes"),
-            _ranked(size, 50).alias("size_median"),
+            ranked(size, 50).alias("size_median"),
             size.max().alias("size_max"),
             pl.col("ahead").mean().alias("readahead_share"),
             _commonest("comm").alias("task_top"),
@@ -194,8 +195,8 @@ def _latencies(done: pl.DataFrame) -> pl.DataFrame:
         done.group_by(KEY)
         .agg(
             pl.len().alias("completed"),
-            _ranked(latency, 50).alias("latency_p50_ns"),
-            _ranked(latency, 99).alias("latency_p99_ns"),
+            ranked(latency, 50).alias("latency_p50_ns"),
+            ranked(latency, 99).alias("latency_p99_ns"),
             latency.max().alias("latency_max_ns"),
         )
         .join(
@@ -251,12 +252,6 @@ def _share(sectors: Iterable[int], ends: Iterable[int], streams: int) -> float |
         last.append(end)
     # The first request has no previous one.
     return hits / (requests - 1) if requests > 1 else None
-
-
-def _ranked(values: pl.Expr, share: int) -> pl.Expr:
-    """Give a percentile by nearest rank: the value at position ceil(share * n)."""
-    place = (values.count() * share + 99) // 100 - 1
-    return values.drop_nulls().sort().get(place, null_on_oob=True)
 
 
 def _commonest(name: str) -> pl.Expr:

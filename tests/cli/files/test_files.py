@@ -1,6 +1,7 @@
 """The text of `tracefast files`: the verdict, what is below it, options that contradict."""
 
 import json
+import re
 from subprocess import PIPE, STDOUT
 
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 import tracefast as tf
 from support.logs import lines_of
+from support.paths import DATA
 from tracefast.cli.screen.files.total import note_on_assumed, total_and_notes
 from tracefast.cli.screen.files.usage_lines import access_pattern, usage_lines
 from tracefast.cli.text.units import factor, share
@@ -110,7 +112,7 @@ def test_what_is_below_the_table(run, log):
             "total: 4 files (1 more could not be opened), 308 B in 4 reads (40.0 µs),"
             " 50 B in 1 write (20.0 µs)"
         ),
-        "       1 pipe, 10 B in 1 read (10.0 µs)",
+        "       1 anonymous inode, 1 pipe, 10 B in 1 read (10.0 µs)",
         "note: mmap: 2 files mapped, 1.0 MiB; the log does not show reads through mappings",
         "note: io_uring: 5 submissions; the log does not show what they read or wrote",
     ]
@@ -332,5 +334,13 @@ def test_looks_that_fail_are_failures(run, tmp_path):
     # How often other calls failed is in no column.
     assert lines["/srv/other"] == ["other", "-", "-", "-"]
     # What never existed is no file.
-    total = "total: 2 files (1 more could not be opened, 2 more could not be looked at)"
+    total = "total: 2 files (1 more could not be opened, 2 more could not be looked at, 1 more only"
     assert total in ran.stderr
+
+
+def test_the_total_leaves_no_row_out(run):
+    rows = tf.files(tf.scan(DATA / "demo.strace.zst")).collect().height
+    total, others = run("files", DATA / "demo.strace.zst").stderr.splitlines()[:2]
+    said = re.findall(r"([\d,]+) (?:files?|more) ", total)
+    streams = re.findall(r"(\d+) (?:anonymous|device|pipe|socket|fifo)", others)
+    assert sum(int(number.replace(",", "")) for number in [*said, *streams]) == rows

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tracefast.cli.messages.hints import RECORD_DURATIONS
+
 LINE = re.compile(r"(\d+) +(\d+)\.(\d+) (.*?)( <[\d.]+>)?", re.ASCII)
 FORMS = {
     "all": lambda pid, s, us, call, dur: f"{pid} {s}.{us} {call}{dur}",
@@ -28,8 +30,11 @@ def test_calls(run, form):
     ran = run("syscalls", "log")
     assert ran.stderr == {
         "all": "",
-        "nothing": "warning: the log has no durations of calls: record with strace -T\n",
-    }.get(form, "warning: the log has durations of only 29 of 1,204 calls: record with strace -T\n")
+        "nothing": f"warning: the log has no durations of calls: {RECORD_DURATIONS}\n",
+    }.get(
+        form,
+        f"warning: the log has durations of only 29 of 1,204 calls: {RECORD_DURATIONS}\n",
+    )
 
 
 def test_starts(run, form):

@@ -7,6 +7,7 @@ import polars as pl
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast._polars.map_rows import map_rows
+from tracefast._polars.percentile import ranked
 from tracefast.analysis.files.inode_map import InodeMap, inode_frame
 from tracefast.analysis.join.kernel import kernel_events, requests_with_files
 
@@ -67,7 +68,7 @@ def _of_log(log: pl.DataFrame, page_bytes: int) -> pl.DataFrame:
         pl.len().alias("requests"),
         pl.col("bytes").sum(),
         pl.col("took").count().alias("completed"),
-        pl.col("took").median().alias("latency_p50_ns"),
+        ranked(pl.col("took"), 50).alias("latency_p50_ns"),
         pl.col("took").max().alias("latency_max_ns"),
         pl.col("ahead").mean().alias("readahead_share"),
     )

@@ -1,7 +1,7 @@
 """`tracefast forks`: what starting processes costs, and what to change."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -40,6 +40,12 @@ _MAIN = (
 _SPARE = (
     *("exit_status", "exec_failed", "exit_signal", "startup_ns", "tid", "lifetime_ns"),
     *("exec_gap_ns", "exec_ns", "errno", "parent_image", "argv", "kind", "call_ns"),
+)
+
+# The report has ranges instead.
+_AS_LOGGED: Final = (
+    "note: times are as logged, with what strace adds to them; without --wide, the cost is without"
+    " its share"
 )
 
 
@@ -147,11 +153,13 @@ def _report_summary(request: Request, *, match: str | None, threads: bool) -> in
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
         started = rows.height
         rows = filter_matching(rows, request, match, "parent_image", "image")
+        found = report(rows, threads=True)
         if request.wide or request.form is not Format.TABLE:
-            table = filter_rows(report(rows, threads=True).summary, request)
+            table = filter_rows(found.summary, request)
             print_table(table, replace(request, wide=True), main=())
+            if request.form is Format.TABLE and any(case.traced for case in found.cases):
+                request.note(_AS_LOGGED)
         else:
-            found = report(rows, threads=True)
             print_forks_report(found, request, chosen=rows.height < started)
     return DONE if complete else FAILED
 

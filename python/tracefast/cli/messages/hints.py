@@ -23,6 +23,8 @@ _OUTPUT_HINTS: Final[dict[int, str]] = _INPUT_HINTS | {
 }
 # What a log without marks needs, where phases are asked for.
 NO_PHASE: Final = "no phase: a program marks one by tracefast.mark(NAME), see docs/data-flow.md"
+# What a log without durations of calls needs.
+RECORD_DURATIONS: Final = "record with strace -T, or both sys_enter and sys_exit with ftrace"
 # By `tracefast.Error.kind`. The library's own hint is for those who call it from Python.
 _KIND_HINTS: Final[dict[str, str]] = {
     "not_a_log": "to read it anyway, give --format-in strace or --format-in ftrace",

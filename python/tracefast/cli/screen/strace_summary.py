@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.write import write_bytes, write_table
 from tracefast.cli.screen.result_table import filter_matching
@@ -38,7 +39,7 @@ def print_strace_summary(counts: pl.DataFrame, request: Request, *, match: str |
     if counts.is_empty():
         request.warn("no system call that returned")
     elif not counts["timed"].sum():
-        request.warn("the log has no durations of calls: record with strace -T")
+        request.warn(f"the log has no durations of calls: {RECORD_DURATIONS}")
     if request.form is Format.TABLE:
         text = render_summary(counts)
         write_bytes(text.encode(), request.output, clobber=request.clobber)

@@ -2,6 +2,7 @@
 
 from tracefast import _core
 from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table
 from tracefast.cli.screen.matching import filtered_rows
@@ -94,10 +95,10 @@ def _missing_times(rows: Rows) -> str | None:
     if timed >= calls * _MOST:
         return None
     if not timed:
-        return "the log has no durations of calls: record with strace -T"
+        return f"the log has no durations of calls: {RECORD_DURATIONS}"
     return (
         f"the log has durations of only {units.count(timed)} of {units.count(calls)} calls: "
-        "record with strace -T"
+        f"{RECORD_DURATIONS}"
     )
 
 

@@ -236,12 +236,18 @@ def _formatter(name: str, *, terminal: bool) -> _Formatter:
         return units.size
     if _is_share(name):
         return _percentage(name, terminal=terminal)
-    if name.endswith(("_factor", "imbalance")):
-        return units.factor if terminal else "{:.3f}".format
-    if name.startswith("POSIX_F_") or name.endswith("_per_s"):
-        return ("{:.9f}" if name.startswith("POSIX_F_") else "{:,.1f}").format
+    if name.startswith("POSIX_F_") or name.endswith(("_factor", "imbalance", "_per_s")):
+        return _decimal(name, terminal=terminal)
     plain = ("line", "file", "ino", "pid", "tid", "task", "ofd", "exit_status")
     return str if name.endswith(plain) else units.count
+
+
+def _decimal(name: str, *, terminal: bool) -> _Formatter:
+    if name.startswith("POSIX_F_"):
+        return "{:.9f}".format
+    if name.endswith("_per_s"):
+        return "{:,.1f}".format
+    return units.factor if terminal else "{:.3f}".format
 
 
 def _percentage(name: str, *, terminal: bool) -> _Formatter:

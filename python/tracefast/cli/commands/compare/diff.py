@@ -9,6 +9,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.cli.output.form import Format
 from tracefast.columns.compare.diff import TABLES, Table
 
@@ -94,8 +95,7 @@ def diff(
     found = compare(both, chosen, match=match, normalise=normalise)
     if found.untimed is not None:
         request.warn(
-            f"{found.untimed}: no durations of calls, so times are not compared: record with"
-            " strace -T"
+            f"{found.untimed}: no durations of calls, so times are not compared: {RECORD_DURATIONS}"
         )
     compared = filter_matching(found.keys, request, match, "key")
     changes = filter_rows(found.changes, request)

@@ -8,6 +8,7 @@ import typer
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.inputs.sources import STDIN
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _tell(request: Request, done: "Exported") -> None:
     if timeline and done.timeless:
         request.warn(f"{done.timeless:,} calls have no time, and are left out")
     if done.untimed and done.untimed == done.calls:
-        request.warn("no call has a duration: record with strace -T")
+        request.warn(f"no call has a duration: {RECORD_DURATIONS}")
     if timeline and done.calls > MOST_SLICES:
         request.warn(
             f"{done.calls:,} calls: a browser holds about {MOST_SLICES:,}; take a part with --from "

@@ -15,6 +15,8 @@ _NOUNS: Final = {
     "fifo": ("fifo", "fifos"),
     "socket": ("socket", "sockets"),
     "char": ("device", "devices"),
+    # Of eventfd(2), epoll(7), signalfd(2): /proc/PID/fd has anon_inode:[…].
+    "anon": ("anonymous inode", "anonymous inodes"),
 }
 _OPS: Final = ("read", "write")
 # Of each: its name, and the columns of its calls, bytes, times, and calls at unknown offsets.
@@ -93,6 +95,8 @@ def _said_of(row: dict[str, Any]) -> Iterator[str]:
         yield "opened"
     elif row["stats_failed"]:
         yield "looked at"
+    else:
+        yield "named"
     if row["mmaps"]:
         yield "mapped"
     offset = row["offset_known"]
@@ -163,6 +167,8 @@ def total_and_notes(table: Table, rings: Iterable[tuple[int, int]] = ()) -> list
         for what in ("opened", "looked at")
         if len(found.files[what])
     ]
+    if named := len(found.files["named"]):
+        missing.append(f"{count(named)} more only in calls such as execve, connect, unlink")
     more = f" ({', '.join(missing)})" if missing else ""
     lines = [f"total: {plural(len(found.files['used']), 'file')}{more}{_moved(found.of_files)}"]
     if found.streams:

@@ -12,7 +12,7 @@ _SEQUENTIAL: Final = 0.2
 _RANDOM: Final = 0.5
 
 # Types of files that have no offsets.
-_STREAMS: Final = ("pipe", "fifo", "socket", "char")
+_STREAMS: Final = ("pipe", "fifo", "socket", "char", "anon")
 
 # Columns that identify a row, and those that need no column of their own when sorted by.
 _KEYS: Final = ("source", "phase", "pid", "ofd", "task", "ts_open")

@@ -1,5 +1,6 @@
 //! What each file of a run was for.
 
+use crate::kernel::files::paths::is_generated;
 use crate::tables::flow::file_names::{Meaning, meaning};
 use crate::tables::flow::nodes::Uses;
 
@@ -37,6 +38,10 @@ impl Role {
 pub(crate) fn role(uses: &Uses, path: &str) -> Option<(Role, &'static str)> {
     // Whatever its name: who writes a program or settings makes data.
     if uses.written {
+        // As trace_marker, or what a cgroup may use: the kernel keeps no data there.
+        if is_generated(path.as_bytes()) {
+            return Some((Role::Configuration, "folder"));
+        }
         return Some(match () {
             () if uses.read_after => (Role::Intermediate, "read-after"),
             () if uses.removed => (Role::Scratch, "removed"),
@@ -87,5 +92,7 @@ mod tests {
         uses.write(Some(2), Some(9));
         uses.appends = true;
         assert_eq!(role(&uses, "/a.py"), Some((Role::Log, "appended")));
+        let marker = "/sys/kernel/tracing/trace_marker";
+        assert_eq!(role(&uses, marker), Some((Role::Configuration, "folder")));
     }
 }
