@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support.made_forks import MIB, MS, made, same
+from support.forks import MIB, MS, made, same
 from support.paths import DATA
 from tracefast.analysis.forks.evidence import fork_rows
 from tracefast.analysis.forks.summary import SCHEMA, report

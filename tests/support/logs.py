@@ -7,6 +7,10 @@ from support.paths import DATA
 
 # One call, with all that strace can say about it.
 READ = '100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
+# The same again and again: the microseconds, the number of the file.
+READS = (
+    b'7 1700000000.%06d read(3</srv/a/rather/long/path/to/file-%d>, "", 4096) = 4096 <0.000010>\n'
+)
 
 
 def line_of(n: int, call: str, pid: int = 100) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 import tracefast as tf
-from support.made_forks import MIB, MS, made, same
+from support.forks import MIB, MS, made, same
 from tracefast.analysis.forks.advice.case import Advice, Range
 from tracefast.analysis.forks.advice.rules import (
     RULES,

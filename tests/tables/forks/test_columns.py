@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 import tracefast as tf
-from support.fork_events import FORK, MS, call
+from support.forks import FORK, MS, call
 from support.paths import DATA
 from tracefast.analysis.forks.evidence import fork_rows
 

@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from support.fork_events import FORK, MS, call
+from support.forks import FORK, MS, call
 from tracefast.analysis.forks.table import SCHEMA
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support.fork_events import FORK, call
+from support.forks import FORK, call
 from support.paths import DATA
 
 FOLDERS = ("spawn", "truth", "tasks", "golden", "calls", "events", "forks", "ftrace", "processes")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from support.made_forks import MIB, MS, made, same
+from support.forks import MIB, MS, made, same
 from support.reference.fork_summary import at_once, summary, union
 from tracefast.analysis.forks.measures.intervals import covered, most_at_once
 from tracefast.analysis.forks.measures.slopes import MOST_POINTS, theil_sen

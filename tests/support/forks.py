@@ -1,4 +1,4 @@
-"""Rows of `forks` made by hand, from the columns that matter to a test."""
+"""Events and rows of `forks` made by hand, from the columns that matter to a test."""
 
 import polars as pl
 
@@ -7,6 +7,7 @@ from tracefast.analysis.forks.table import SCHEMA
 
 MS = 1_000_000
 MIB = 1 << 20
+FORK = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"
 
 USUAL = {
     "source": "log",
@@ -25,6 +26,13 @@ USUAL = {
     "lifetime_ns": 30 * MS,
     "parent_tasks": 1,
 }
+
+
+def call(name, task, ts, ret=0, dur=MS, **rest) -> dict[str, object]:
+    """Make a row of a call that returned; its task has the thread id `10 * task`."""
+    tid = task * 10
+    row = {"name": name, "task": task, "pid": tid, "tid": tid, "ts": ts * MS, "ret": ret}
+    return row | {"dur_ns": dur} | rest
 
 
 def made(rows: list[dict[str, object]]) -> pl.DataFrame:
