@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -13,10 +13,12 @@ from hypothesis.internal.conjecture import providers
 
 import terminals
 import tracefast as tf
+from support.command.runs import Runs
 from support.paths import DATA
 from tracefast._polars.event_schema import event_schema
 
 COMMAND = Path(sys.executable).with_name("tracefast")
+TIMEOUT_S = 180
 
 # On a busy machine an example takes longer than Hypothesis allows, and so does drawing one.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,13 +38,25 @@ def command() -> str:
     return str(COMMAND)
 
 
+@pytest.fixture(scope="session")
+def runs() -> Iterator[Runs]:
+    """Start the installed command, often."""
+    found = Runs()
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, runs: Runs) -> Run:
     """Run the installed command in a folder of its own."""
 
     def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        settings = {"capture_output": True, "text": True, "timeout": 180, "cwd": tmp_path} | options
-        return subprocess.run([COMMAND, *map(str, arguments)], check=False, **settings)
+        command = [str(COMMAND), *map(str, arguments)]
+        folder = Path(options.pop("cwd", tmp_path))
+        if not options and runs.fit:
+            return runs.run(command, folder, TIMEOUT_S)
+        settings = {"capture_output": True, "text": True, "timeout": TIMEOUT_S} | options
+        return subprocess.run(command, check=False, cwd=folder, **settings)
 
     return call
 

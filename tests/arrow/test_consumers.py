@@ -21,8 +21,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from support.interrupts import stopped
-from support.pipes import endless
+from support.command.interrupts import stopped
+from support.command.pipes import endless
 from tracefast import _core
 
 SCHEMA = pa.schema(tf.schema())

@@ -17,7 +17,7 @@ import pytest
 
 import pages
 import tracefast as tf
-from support import interrupts
+from support.command import interrupts
 from support.logs import READ, write_short
 from support.paths import DOCS
 from tracefast.batch import pool

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support import interrupts, logs
+from support import logs
+from support.command import interrupts
 from support.permissions import obey_permissions
 
 READ = logs.READ.encode()

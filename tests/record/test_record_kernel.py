@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support.interrupts import allowed
+from support.command.interrupts import allowed
 from tracefast.recording import tracefs
 
 SH = shutil.which("sh") or "/bin/sh"

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support.interrupts import allowed
+from support.command.interrupts import allowed
 from tracefast import _core
 from tracefast.recording import child
 from tracefast.recording.recorder import Target

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tracefast as tf
-from support import pipes
-from support.interrupts import stopped
+from support.command import pipes
+from support.command.interrupts import stopped
 from support.logs import write_long
 
 CHILD = """

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
+from support.command.pseudo_terminal import SGR, Terminal
 from support.paths import DATA
-from support.pseudo_terminal import SGR, Terminal
 
 COLOURS = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-8]|9[0-7])(?:;[0-9]+)*m")
 HEADING = re.compile(r"^\x1b\[1m(.*)\x1b\[0m$")

@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from support.command.pseudo_terminal import Terminal
 from support.logs import READS
 from support.paths import names_in
-from support.pseudo_terminal import Terminal
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

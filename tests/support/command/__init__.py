@@ -1,0 +1,1 @@
+"""The installed command: started many times, on a terminal, on pipes, interrupted."""
