@@ -193,7 +193,13 @@ def exchanged(table: pa.Table, chance: random.Random) -> pa.Table:
 
 def shuffled(table: pa.Table, chance: random.Random) -> pa.Table:
     rows = chance.choices(range(table.num_rows), k=table.num_rows)
-    return pa.concat_tables([table.slice(0, 0), *(table.slice(row, 1) for row in rows)])
+    columns = []
+    for column in table.columns:
+        # Of views, pyarrow cannot take rows; to cut them out one by one keeps all texts each time.
+        views = pa.types.is_string_view(column.type)
+        taken = (column.cast(pa.string()) if views else column).take(rows)
+        columns.append(taken.cast(column.type) if views else taken)
+    return pa.table(columns, schema=table.schema)
 
 
 def emptied(table: pa.Table, chance: random.Random) -> pa.Table:
