@@ -39,7 +39,7 @@ def command() -> str:
 
 
 @pytest.fixture(scope="session")
-def runs() -> Iterator[Runs]:
+def command_runs() -> Iterator[Runs]:
     """Start the installed command, often."""
     found = Runs()
     yield found
@@ -47,14 +47,14 @@ def runs() -> Iterator[Runs]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, runs: Runs) -> Run:
+def run(tmp_path: Path, command_runs: Runs) -> Run:
     """Run the installed command in a folder of its own."""
 
     def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         command = [str(COMMAND), *map(str, arguments)]
         folder = Path(options.pop("cwd", tmp_path))
-        if not options and runs.fit:
-            return runs.run(command, folder, TIMEOUT_S)
+        if not options and command_runs.fit:
+            return command_runs.run(command, folder, TIMEOUT_S)
         settings = {"capture_output": True, "text": True, "timeout": TIMEOUT_S} | options
         return subprocess.run(command, check=False, cwd=folder, **settings)
 

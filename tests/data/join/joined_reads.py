@@ -21,7 +21,10 @@ def check_reads(events: pl.DataFrame, ftrace: Path, places: list[int]) -> None:
         pl.col("path").str.ends_with("reads.bin"), pl.col("name").is_in(["read", "pread64"])
     )
     assert reads.height == 8 + 3 * len(places)
-    assert reads.select(NAMES).null_count().sum_horizontal().item() == 0
+    # The kernel does not always say when it woke the task.
+    said = [name for name in NAMES if name != "run_delay_ns"]
+    gaps = reads.filter(pl.any_horizontal(pl.col(said).is_null()))
+    assert gaps.is_empty(), gaps.select("line", "name", *NAMES).rows(named=True)
     assert (reads["kernel_ns"] <= reads["dur_ns"] + 2_000).all()
     assert (reads["cpu_ns"] + reads["off_cpu_ns"] == reads["kernel_ns"]).all()
     assert reads["cpu_ns"].min() >= 0

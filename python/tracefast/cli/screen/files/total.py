@@ -154,9 +154,11 @@ def total_and_notes(table: Table, rings: Iterable[tuple[int, int]] = ()) -> list
     Examples
     --------
     >>> import tracefast as tf
-    >>> total_and_notes(tf.files(tf.scan("demo.strace")).collect(), [(2, 7)])
-    ['total: 1 file, 4.0 KiB in 2 reads (60.0 µs)',
-     'note: io_uring: 7 submissions; the log does not show what they read or wrote']
+    >>> total, note = total_and_notes(tf.files(tf.scan("demo.strace")).collect(), [(2, 7)])
+    >>> total
+    'total: 1 file (1 more only in calls such as execve, connect, unlink), 4.0 KiB in 2 reads ...'
+    >>> note
+    'note: io_uring: 7 submissions; the log does not show what they read or wrote'
     """
     rows = rows_of(table)
     found = _Total()
