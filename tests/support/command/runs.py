@@ -23,7 +23,8 @@ class Runs:
 
     def __init__(self) -> None:
         self._started_with = _at_start()
-        self._line, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._line, other = socket.socketpair()
+        self._answers = self._line.makefile()
         with other:
             self._server = subprocess.Popen(
                 [sys.executable, "-P", server.__file__, str(other.fileno())],
@@ -43,11 +44,13 @@ class Runs:
         out, err = os.pipe(), os.pipe()
         try:
             streams = [STDIN, out[1], err[1]]
-            socket.send_fds(self._line, [json.dumps(run).encode()], streams)
+            asked = f"{json.dumps(run)}\n".encode()
+            sent = socket.send_fds(self._line, [asked], streams)
+            self._line.sendall(asked[sent:])
         finally:
             os.close(out[1])
             os.close(err[1])
-        pid = int(self._line.recv(server.MOST))
+        pid = int(self._answers.readline())
         try:
             written = _read([out[0], err[0]], timeout)
         except TimeoutError:
@@ -55,12 +58,13 @@ class Runs:
                 os.kill(pid, signal.SIGKILL)
             raise subprocess.TimeoutExpired(list(command), timeout) from None
         finally:
-            code = int(self._line.recv(server.MOST))
+            code = int(self._answers.readline())
         texts = (io.TextIOWrapper(io.BytesIO(data)).read() for data in written)
         return subprocess.CompletedProcess(list(command), code, *texts)
 
     def close(self) -> None:
         """End the server."""
+        self._answers.close()
         self._line.close()
         self._server.wait()
 

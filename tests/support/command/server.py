@@ -17,7 +17,7 @@ import polars as pl  # noqa: F401
 import rich.progress  # noqa: F401
 import typer  # noqa: F401
 
-MOST = 1 << 20
+MOST = 1 << 16
 STREAMS = 3
 
 
@@ -27,6 +27,8 @@ def next_run(line: socket.socket) -> tuple[dict[str, object], list[int]]:
         message, descriptors, _, _ = socket.recv_fds(line, MOST, STREAMS)
         if not message:
             sys.exit()
+        while not message.endswith(b"\n"):
+            message += line.recv(MOST)
         # Python 3.12 warns of threads that may hold locks.
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
             pid = os.fork()
@@ -35,9 +37,9 @@ def next_run(line: socket.socket) -> tuple[dict[str, object], list[int]]:
             return json.loads(message), descriptors
         for descriptor in descriptors:
             os.close(descriptor)
-        line.send(str(pid).encode())
+        line.sendall(b"%d\n" % pid)
         _, status = os.waitpid(pid, 0)
-        line.send(str(os.waitstatus_to_exitcode(status)).encode())
+        line.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
 
 
 def become(run: dict[str, object], descriptors: list[int]) -> None:
