@@ -41,8 +41,6 @@ pub enum Detail {
     /// View of the working directory at that moment, which an annotation gives as the start of the
     /// row's relative path.
     Directory(u128),
-    /// The log holds what the call writes: the call and strace write into one file.
-    IntoLog,
     /// The call showed which file it is about; with what [`Detail::Directory`] says, if anything.
     Numbered(FileNumber, Option<u128>),
 }

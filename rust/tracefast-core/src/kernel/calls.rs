@@ -69,17 +69,11 @@ impl Kernel {
                 }
             }
         }
-        match head.detail.and_then(|at| block.side.details.get(at as usize)) {
-            Some(Detail::Sent(fds)) => {
-                let fds = fds.clone();
-                pending.send(self.send(task, pending.held[0].map(|held| held.file), &fds));
-            }
-            Some(Detail::IntoLog) => {
-                if let Some(held) = pending.held[0] {
-                    self.tasks.leave_to_strace(held.file);
-                }
-            }
-            _ => {}
+        if let Some(Detail::Sent(fds)) =
+            head.detail.and_then(|at| block.side.details.get(at as usize))
+        {
+            let fds = fds.clone();
+            pending.send(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
         match head.op {
             Op::Submit => pending.unseen = self.submit(task, head.flags).map(Box::new),

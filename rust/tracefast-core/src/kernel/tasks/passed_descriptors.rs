@@ -31,17 +31,6 @@ impl Tasks {
         }
     }
 
-    /// A call writes into the file of the log (`strace PROGRAM 2>log`), as strace does after each
-    /// call. Where this is one description, every line of the log moves the position.
-    #[cold]
-    pub(crate) fn leave_to_strace(&mut self, file: DescriptionRef) {
-        if !self.files.complete {
-            self.files.hidden = true;
-            self.left = true;
-            self.files.hide(file);
-        }
-    }
-
     /// A call has taken a description out of a task. Without an order between tasks that may be any
     /// that the task has, or will have as the log shows it; `None`: out of any task.
     #[cold]

@@ -1,7 +1,6 @@
 //! Calls that were cut short by other text: the part on their own line, and the rest on a later
 //! one.
 
-use crate::events::details::Detail;
 use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{
@@ -29,7 +28,6 @@ impl Parser<'_> {
             return self.exit_on_line_of_call(line, at);
         }
         self.output = 0;
-        let mut into_log = false;
         let mut end = line.end;
         let message =
             foreign_text::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
@@ -50,7 +48,6 @@ impl Parser<'_> {
             && let Some(output) = foreign_text::output_start(&text[args..end])
         {
             end = args + output;
-            into_log = true;
             self.output = foreign_text::output_after(&text[args..line.end], output);
             self.parsed.oddities.foreign += 1;
         }
@@ -63,10 +60,6 @@ impl Parser<'_> {
             if let Some(open) = self.grammar.calls.at(at) {
                 open.torn = !cut;
                 open.partial = end == line.end;
-                let entry = open.entry as usize;
-                if into_log && let Some(entry) = self.parsed.entries.get_mut(entry) {
-                    entry.head.detail = Some(self.parsed.side.detail(Detail::IntoLog));
-                }
             }
         }
         if let Some(at) = message {
