@@ -169,8 +169,8 @@ def total_and_notes(table: Table, rings: Iterable[tuple[int, int]] = ()) -> list
         for what in ("opened", "looked at")
         if len(found.files[what])
     ]
-    if named := len(found.files["named"]):
-        missing.append(f"{count(named)} more only in calls such as execve, connect, unlink")
+    if others := len(found.files["named"]):
+        missing.append(f"{count(others)} more only in calls such as execve, connect, unlink")
     more = f" ({', '.join(missing)})" if missing else ""
     lines = [f"total: {plural(len(found.files['used']), 'file')}{more}{_moved(found.of_files)}"]
     if found.streams:
