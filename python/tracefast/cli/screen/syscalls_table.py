@@ -96,10 +96,8 @@ def _missing_times(rows: Rows) -> str | None:
         return None
     if not timed:
         return f"the log has no durations of calls: {RECORD_DURATIONS}"
-    return (
-        f"the log has durations of only {units.count(timed)} of {units.count(calls)} calls: "
-        f"{RECORD_DURATIONS}"
-    )
+    some = f"{units.count(timed)} of {units.count(calls)} calls"
+    return f"the log has durations of only {some}: {RECORD_DURATIONS}"
 
 
 def summary(table: Table) -> str:
