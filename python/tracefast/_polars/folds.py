@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeVar
 
 import polars as pl
@@ -13,6 +13,7 @@ from tracefast import _core
 from tracefast._polars.arriving import arriving
 from tracefast._polars.compatible_types import Types, fitted
 from tracefast._polars.direct_read import Batches, Opener, UnreadableError, opener_of
+from tracefast._polars.fold_threads import pushed_to_all
 from tracefast._polars.given_events import ArrowStream, Events, rows_of
 from tracefast._polars.projection import project
 from tracefast._polars.source_threads import PATIENCE_S, cores, inside
@@ -20,8 +21,6 @@ from tracefast._polars.source_threads import PATIENCE_S, cores, inside
 # Types of columns with few distinct words, which are looked up once per batch.
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
-# Batches that each of several folds takes before the next ones are read.
-_HELD: Final = 8
 # For so many folds it pays to find out first what each row says about tasks.
 _FOLLOWING: Final = 2
 
@@ -251,7 +250,7 @@ def fold_together(
         folds = [new_fold() for new_fold in new_folds]
         take_over = _expecting(folds)
         try:
-            yield from _pushed_to_all(_with_task_rows(opener(list(types)), folds), folds)
+            yield from pushed_to_all(_with_task_rows(opener(list(types)), folds), folds)
         except UnreadableError:
             pass  # polars has to read the files.
         else:
@@ -273,36 +272,6 @@ def finished(passing: Generator[None, None, T]) -> T:
         except StopIteration as end:
             result: T = end.value
             return result
-
-
-def _pushed_to_all(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
-    """Pass batches to folds: each is serial, but several run at once, outside of Python's lock.
-
-    While the folds take some batches, the next ones are read: threads that find no fold left to run
-    make batches.
-    """
-
-    def push(fold: Fold, taken: list[_core.Batch]) -> None:
-        for batch in taken:
-            fold.push(batch)
-
-    held: list[_core.Batch] = []
-    running: list[Future[None]] = []
-    # More threads than processors would only take the caches of those from each other.
-    threads = min(len(folds), cores())
-    with ThreadPoolExecutor(threads, thread_name_prefix="tracefast-fold") as pool:
-        for batch in batches:
-            if batch is not None:
-                held.append(batch)
-            if len(held) == _HELD:
-                for done in running:
-                    done.result()
-                running = [pool.submit(push, fold, held) for fold in folds]
-                held = []
-            yield
-        for done in running:
-            done.result()
-        list(pool.map(push, folds, itertools.repeat(held)))
 
 
 def _with_task_rows(batches: Batches, folds: Sequence[Fold]) -> Batches:
