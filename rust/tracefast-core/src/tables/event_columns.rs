@@ -127,8 +127,9 @@ fn wrong(name: &str, found: &DataType) -> ArrowError {
 /// Which rows of a column are null: its bitmap, with no pointers to follow for each row.
 #[derive(Clone, Copy)]
 struct Nulls<'a> {
-    /// A bit is set where there is a value; `None`: everywhere.
-    valid: Option<&'a [u8]>,
+    /// A bit is set where there is a value. Rows beyond its end have one, so it is empty where no row
+    /// is null.
+    valid: &'a [u8],
     /// The bit of the first row.
     offset: usize,
 }
@@ -136,14 +137,16 @@ struct Nulls<'a> {
 impl<'a> Nulls<'a> {
     fn new(nulls: Option<&'a NullBuffer>) -> Self {
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        Self { valid: nulls.map(NullBuffer::validity), offset: nulls.map_or(0, NullBuffer::offset) }
+        Self {
+            valid: nulls.map_or(&[], NullBuffer::validity),
+            offset: nulls.map_or(0, NullBuffer::offset),
+        }
     }
 
     #[inline]
     fn is_null(self, row: usize) -> bool {
-        let Some(valid) = self.valid else { return false };
         let at = self.offset + row;
-        valid.get(at / 8).is_none_or(|bits| bits >> (at % 8) & 1 == 0)
+        self.valid.get(at / 8).is_some_and(|bits| bits >> (at % 8) & 1 == 0)
     }
 }
 

@@ -8,24 +8,26 @@ pub(crate) fn merge_recent<T: Copy + Ord>(
     recent: &mut Vec<T>,
     join: impl Fn(&mut T, T) -> bool,
 ) {
-    if recent.is_empty() {
-        return;
-    }
     recent.sort_unstable();
-    let mut all: Vec<T> = Vec::with_capacity(merged.len() + recent.len());
-    let mut old = merged.iter().copied().peekable();
-    let mut new = recent.iter().copied().peekable();
-    loop {
-        let next = match (old.peek(), new.peek()) {
-            (Some(a), Some(b)) if a <= b => old.next(),
-            (_, Some(_)) => new.next(),
-            _ => old.next(),
-        };
-        let Some(item) = next else { break };
-        if !all.last_mut().is_some_and(|last| join(last, item)) {
-            all.push(item);
+    let Some(first) = recent.first() else { return };
+    // Most logs are nearly in order: what comes before all new items stays where it is.
+    let stays = merged.partition_point(|item| item <= first);
+    let moved = merged.split_off(stays);
+    merged.reserve(moved.len() + recent.len());
+    let mut add = |item: T| {
+        if !merged.last_mut().is_some_and(|last| join(last, item)) {
+            merged.push(item);
         }
+    };
+    let mut old = moved.iter().copied();
+    let mut next_old = old.next();
+    for &new in recent.iter() {
+        while let Some(item) = next_old.filter(|item| *item <= new) {
+            add(item);
+            next_old = old.next();
+        }
+        add(new);
     }
-    *merged = all;
+    next_old.into_iter().chain(old).for_each(add);
     recent.clear();
 }

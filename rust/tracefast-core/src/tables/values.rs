@@ -43,6 +43,8 @@ struct Lists {
 
 /// The least number of values to wait for before they are counted.
 const WAITING: usize = 64;
+/// The most counted values among which a new one is looked for.
+const SEARCHED: usize = 1 << 12;
 
 impl Values {
     /// Adds one value.
@@ -130,6 +132,13 @@ impl Lists {
             return;
         }
         let before = std::mem::replace(&mut self.last, (value, times));
+        // Most values occurred before. Among very many, looking for one costs more than sorting.
+        if self.counted.len() <= SEARCHED
+            && let Ok(at) = self.counted.binary_search_by_key(&before.0, |&(value, _)| value)
+        {
+            self.counted[at].1 += before.1;
+            return;
+        }
         if self.recent.len() >= WAITING.max(self.counted.len()) {
             self.count();
         }

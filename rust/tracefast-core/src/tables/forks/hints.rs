@@ -1,8 +1,6 @@
 //! Evidence for advice, on request: what else the events say about why tasks were created as they
 //! were.
 
-use memchr::memmem;
-
 use crate::hash::HashMap;
 use crate::linux::clone::Kind;
 use crate::linux::syscalls::{by_name, shape};
@@ -16,6 +14,7 @@ use crate::tables::process_tracking::word_classes::Status;
 use crate::tables::table_builder::TableBuilder;
 use crate::tables::workers::Workers;
 use crate::tables::workers::table::{Start, WorkerStarts, starts};
+use crate::text::search::{contains, find};
 
 /// How many opened files are examined: the ones that identify a program come early.
 const PYTHON_OPENS: u32 = 256;
@@ -106,7 +105,7 @@ impl Opened {
         if python.is_none() {
             *python = version(path).map(|version| (row, version));
         }
-        *torch = *torch || memmem::find(path.as_bytes(), b"/torch/").is_some();
+        *torch = *torch || contains(path.as_bytes(), b"/torch/", 5);
     }
 }
 
@@ -123,13 +122,20 @@ impl Clues {
 
 /// The version in paths like `libpython3.7m.so` and `/usr/lib/python3.11/os.py`.
 fn version(path: &str) -> Option<(u32, u32)> {
-    memmem::find_iter(path.as_bytes(), b"python").find_map(|at| {
-        let rest = path.get(at + "python".len()..)?;
-        let (major, rest) = rest.split_once('.')?;
-        let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-        let digits = |text: &str| (1..=3).contains(&text.len()).then(|| text.parse().ok());
-        Some((digits(major)??, digits(minor)??))
-    })
+    let mut rest = path;
+    while let Some(at) = find(rest.as_bytes(), b"python", 1) {
+        rest = rest.get(at + "python".len()..)?;
+        let numbers = || {
+            let (major, rest) = rest.split_once('.')?;
+            let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+            let digits = |text: &str| (1..=3).contains(&text.len()).then(|| text.parse().ok());
+            Some((digits(major)??, digits(minor)??))
+        };
+        if let Some(version) = numbers() {
+            return Some(version);
+        }
+    }
+    None
 }
 
 impl<'a> Evidence<'a> {

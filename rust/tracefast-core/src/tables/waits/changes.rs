@@ -14,6 +14,7 @@ use crate::tables::waits::world::locks::{Lock, Owner};
 use crate::tables::waits::world::signals::Handled;
 use crate::tables::waits::world::spaces::FutexKey;
 use crate::tables::waits::world::wakes::{ANY, Wake};
+use crate::text::search::contains;
 
 /// The flag on most machines; strace prints it by number with `-X raw`.
 const O_NONBLOCK: i64 = 0x800;
@@ -462,7 +463,7 @@ impl Waits {
         let flags = at.args.as_bytes();
         let flags = &flags[..memchr(b'<', flags).unwrap_or(flags.len())];
         if let Some(length) = columns.1.requested.get(at.row)
-            && memmem::find(flags, b" MAP_PRIVATE").is_some()
+            && contains(flags, b" MAP_PRIVATE", 5)
         {
             if let Some(space) = self.world.space_mut(at.task) {
                 space.unmap(start as u64, length as u64);

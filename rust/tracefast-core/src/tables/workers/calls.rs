@@ -1,10 +1,13 @@
 //! What a call of a process that may be a worker says about it.
 
+use memchr::memrchr;
+
 use crate::linux::waits::{CallTime, Giver, Time, spent};
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::word_classes::Act;
 use crate::tables::workers::fold::{At, CallColumns, Workers};
 use crate::tables::workers::word_classes::Held;
+use crate::text::search::contains;
 
 impl Workers {
     /// A call of a process that may be a worker.
@@ -139,13 +142,16 @@ pub(crate) fn takes(act: Act) -> bool {
 /// Whether a path is that of a module of Python, or of a shared library.
 fn is_module(path: &str) -> bool {
     let bytes = path.as_bytes();
-    if bytes.ends_with(b".pyc") || bytes.ends_with(b".py") || bytes.ends_with(b".so") {
-        return true;
-    }
-    // A library with a version: `libc.so.6`.
-    bytes.last().is_some_and(u8::is_ascii_digit) && {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        name.contains(".so.")
+    match bytes.last() {
+        Some(b'c') => bytes.ends_with(b".pyc"),
+        Some(b'y') => bytes.ends_with(b".py"),
+        Some(b'o') => bytes.ends_with(b".so"),
+        // A library with a version: `libc.so.6`.
+        Some(b'0'..=b'9') => {
+            let name = memrchr(b'/', bytes).map_or(bytes, |at| &bytes[at + 1..]);
+            contains(name, b".so.", 0)
+        }
+        _ => false,
     }
 }
 
