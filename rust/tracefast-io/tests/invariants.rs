@@ -48,6 +48,7 @@ const TERMINAL: &[&str] = &[
     " <unfinished ...>",
     "strace: Process 8 attached",
     "strace: Process 9 detached",
+    "lseek(2, 0, SEEK_CUR) = 400",
     "[pid     8] write(2, \"err\\n\", 4err",
     ")            = 4",
     "write(1, \"part\", 4part)  = 4",

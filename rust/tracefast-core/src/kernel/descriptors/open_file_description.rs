@@ -74,6 +74,10 @@ pub(crate) struct OpenFileDescription {
     pub unordered: bool,
     /// Tasks whose calls are not in the log may use it.
     pub hidden: bool,
+    /// strace writes the log to it.
+    pub logged: bool,
+    /// Its name may not be `path` any more.
+    pub astray: bool,
     /// The process that it stands for (`pidfd_open(2)`).
     pub process: Option<i32>,
     /// The end of a pair of sockets or of a pipe that it is.
@@ -112,6 +116,8 @@ impl OpenFileDescription {
             proved: false,
             unordered: false,
             hidden: false,
+            logged: false,
+            astray: false,
             process: None,
             end: None,
         }
@@ -187,6 +193,10 @@ impl OpenFileDescription {
 
     /// Something proves that relative positions count from `base`. Returns whether rows show any.
     pub(crate) fn prove(&mut self, base: i64) -> bool {
+        if self.logged {
+            // Those that rows show do not count from one place.
+            return false;
+        }
         self.position = self.position.based(base);
         for stream in &mut self.streams {
             stream.base(base);
@@ -221,7 +231,7 @@ impl MissingCalls {
     /// that it appends to.
     #[inline]
     pub(crate) fn may_move(self, open: &OpenFileDescription) -> bool {
-        self.filtered || self.hidden && (open.hidden || open.append)
+        self.filtered || open.logged || self.hidden && (open.hidden || open.append)
     }
 }
 
@@ -300,6 +310,22 @@ impl OpenFileDescriptions {
     pub(crate) fn hide(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file) {
             open.hidden = true;
+        }
+    }
+
+    /// A call writes into the file of the log (`strace PROGRAM 2>log`), as strace does after each
+    /// call. Where this is one description, every line of the log moves the position.
+    #[cold]
+    pub(crate) fn writes_log(&mut self, file: DescriptionRef) {
+        if self.complete {
+            return;
+        }
+        let Some((open, inodes)) = self.with_inodes(file) else { return };
+        open.logged = true;
+        // Other descriptions may be of the same file.
+        let shown = open.id.is_some() || open.file_number.is_some();
+        if let Some(inode) = open.inode.filter(|_| shown).and_then(|inode| inodes.get(inode)) {
+            inode.length.lose_order();
         }
     }
 

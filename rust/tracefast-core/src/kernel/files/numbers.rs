@@ -29,8 +29,11 @@ impl OpenFileDescriptions {
         if !regular || open.position == Position::None {
             return;
         }
-        let before = open.inode;
+        let (before, logged) = (open.inode, open.logged);
         let Some(at) = inodes.of_number(before, number, own) else { return };
+        if let Some(inode) = inodes.get(at).filter(|_| logged) {
+            inode.length.lose_order();
+        }
         if before != Some(at) {
             open.inode = Some(at);
             if open.append {
