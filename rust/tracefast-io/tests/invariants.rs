@@ -28,6 +28,8 @@ const STRACE: &[&str] = &[
     "9 1795175300.2 +++ exited with 3 +++",
     "8 1795175300.3 +++ killed by SIGKILL +++",
     "7 1795175300.4 --- SIGCHLD {si_signo=SIGCHLD} ---",
+    "8 1795175300.3 unlinkat(3, \"f\", 0 <unfinished ...>",
+    "8 1795175300.4 <... unlinkat resumed>) = 0 <0.1>",
     "7 1795175300.5 fstat(3, {st_mode=S_IFREG|0644, st_size=5, ...}) = 0 <0.1>",
     " > /lib/libc.so.6(read+0x17) [0x101ab7]",
     " | 00000  61 62  ab |",

@@ -95,6 +95,18 @@ impl Kernel {
                 let last = head.fd2.unwrap_or(i32::MAX);
                 self.close_range(task, first, last, head.flags);
             }
+            (Op::Rename | Op::Unlink, _) => {
+                self.tasks.files.inodes.forget_sizes();
+                // Others may open what the names mean then before the row comes.
+                match head.detail.and_then(|at| block.side.details.get(at as usize)) {
+                    Some(&Detail::Renames(names)) => {
+                        for last in names.into_iter().flatten() {
+                            self.tasks.files.names_move(last);
+                        }
+                    }
+                    _ => self.tasks.files.names_move(None),
+                }
+            }
             _ => self.entry(task, head.op, head.flags, head.fd),
         }
         if self.cut {

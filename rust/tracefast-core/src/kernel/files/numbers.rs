@@ -136,7 +136,7 @@ impl Inodes {
 
     /// The name of the file leads to another one, which the log does not show: what is opened by it
     /// from here on is not this file.
-    fn unname(&mut self, at: InodeRef) {
+    pub(super) fn unname(&mut self, at: InodeRef) {
         self.unnamed += 1;
         let fresh = (u64::MAX >> 2) - self.unnamed;
         let Some(inode) = self.get(at) else { return };

@@ -56,8 +56,8 @@ fn from_directory(
         }
         directories.working.clone()
     } else {
-        let file = tasks.descriptor(task, at);
-        file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
+        let file = tasks.descriptor(task, at).and_then(|file| tasks.files.get(file));
+        file.filter(|file| !file.astray).and_then(|file| file.path.clone())
     };
     let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
     let base = base.filter(|base| base.len() <= LONGEST);
