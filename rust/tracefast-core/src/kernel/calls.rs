@@ -100,7 +100,7 @@ impl Kernel {
                 // Others may open what the names mean then before the row comes.
                 match head.detail.and_then(|at| block.side.details.get(at as usize)) {
                     Some(&Detail::Renames(names)) => {
-                        for last in names.into_iter().flatten() {
+                        for last in names {
                             self.tasks.files.names_move(last);
                         }
                     }

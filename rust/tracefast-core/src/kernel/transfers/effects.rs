@@ -234,8 +234,8 @@ impl Kernel {
         base
     }
 
-    /// Where a seek of a 32-bit process has ended, which shows the lower half of that: ksys_lseek in
-    /// fs/read_write.c. `None` if nothing else shows it.
+    /// Where a seek of a 32-bit process has ended, which shows the lower half of that: `ksys_lseek`
+    /// in `fs/read_write.c`. `None` if nothing else shows it.
     #[cold]
     fn widened(&mut self, file: DescriptionRef, seek: Seek) -> Option<i64> {
         let (open, inodes) = self.tasks.files.with_inodes(file)?;

@@ -104,8 +104,9 @@ pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i3
     (fd(shape.path, shape.at), fd(shape.path2, shape.at2))
 }
 
-/// The last parts of the paths of a call, each `None` if the text does not show it.
-pub(crate) fn last_parts(text: &[u8], shape: &Shape) -> [Option<Option<u64>>; 2] {
+/// The last parts of the paths of a call, each `None` if the text does not show it; those of its only
+/// path twice.
+pub(crate) fn last_parts(text: &[u8], shape: &Shape) -> [Option<u64>; 2] {
     let split = Split::new(text, MAX_ARGS);
     let last = |at| {
         let arg = split.get(text, at)?;
@@ -114,7 +115,8 @@ pub(crate) fn last_parts(text: &[u8], shape: &Shape) -> [Option<Option<u64>>; 2]
         unescape_into(&arg[1..end - 1], &mut path);
         last_part(&path)
     };
-    [shape.path, shape.path2].map(|at| (at != NONE).then(|| last(at)))
+    let second = if shape.path2 == NONE { shape.path } else { shape.path2 };
+    [last(shape.path), last(second)]
 }
 
 /// Where the path in `{sa_family=AF_UNIX, sun_path="/run/x"}` starts; up to 4.5 the field is named
