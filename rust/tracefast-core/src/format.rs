@@ -247,6 +247,11 @@ impl Format {
         matches!(self, Self::Strace(format) if format.traced.are_filtered())
     }
 
+    /// Whether processes of 32 bits are in the log, on a machine that may have 64.
+    pub(crate) fn is_narrow(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.traced.are_narrow())
+    }
+
     /// The width at which its lines look wrapped.
     pub(crate) fn wrapped(&self) -> Option<u32> {
         match self {

@@ -137,8 +137,8 @@ def test_the_table_says_what_assumed_offsets_are_based_on(make_events):
     assert note_on_assumed(table) == [
         (
             "note: 1 file whose offsets are assumed: not all calls that move positions were traced;"
-            " record with -f, and without -e or with the filter of docs/files.md, or insist with"
-            " --assume-complete"
+            " record with -f and -o, and without -e or with the filter of docs/files.md, or insist"
+            " with --assume-complete"
         )
     ]
 

@@ -1,5 +1,7 @@
 //! The identity of a file.
 
+use std::borrow::Cow;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::scan;
@@ -20,7 +22,24 @@ pub fn file_id(name: &[u8]) -> u64 {
     file_id_and_up(name).0
 }
 
-/// The same, and whether a component of the path is `..`, as [`leads_up`] gives it.
+/// The path without empty, `.` and `..` components, as far as that shows in its text.
+pub(crate) fn lexical(path: &[u8]) -> Cow<'_, [u8]> {
+    if is_normal(path) {
+        return Cow::Borrowed(path);
+    }
+    let mut out = vec![0; path.len()];
+    let (len, _) = normal(path, true, &mut out);
+    out.truncate(len);
+    Cow::Owned(out)
+}
+
+/// The last component of a path, as a hash.
+pub(crate) fn last_part(path: &[u8]) -> Option<u64> {
+    let part = path.rsplit(|&b| b == b'/').find(|part| !part.is_empty())?;
+    (!matches!(part, b"." | b"..")).then(|| xxh3_64(part))
+}
+
+/// The same as [`file_id`], and whether a component of the path is `..`, as [`leads_up`] gives it.
 #[inline]
 pub(crate) fn file_id_and_up(name: &[u8]) -> (u64, bool) {
     if is_normal(name) { (xxh3_64(name), false) } else { normal_id(name, true) }

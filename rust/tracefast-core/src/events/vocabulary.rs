@@ -139,6 +139,19 @@ vocabulary! {
 }
 
 impl FileType {
+    /// The type in a mode: inode(7).
+    pub(crate) fn of_mode(mode: u32) -> Option<Self> {
+        Some(match mode & 0o170_000 {
+            0o100_000 => Self::Regular,
+            0o040_000 => Self::Directory,
+            0o010_000 => Self::Fifo,
+            0o020_000 => Self::Char,
+            0o060_000 => Self::Block,
+            0o140_000 => Self::Socket,
+            _ => return None,
+        })
+    }
+
     /// The key of the type to keep. `known` comes from the call that created the descriptor, and
     /// `mode` from a stat call, in which a pipe without a name looks like one with a name, and a
     /// memory file like any regular file.

@@ -69,11 +69,17 @@ impl Kernel {
                 }
             }
         }
-        if let Some(Detail::Sent(fds)) =
-            head.detail.and_then(|at| block.side.details.get(at as usize))
-        {
-            let fds = fds.clone();
-            pending.send(self.send(task, pending.held[0].map(|held| held.file), &fds));
+        match head.detail.and_then(|at| block.side.details.get(at as usize)) {
+            Some(Detail::Sent(fds)) => {
+                let fds = fds.clone();
+                pending.send(self.send(task, pending.held[0].map(|held| held.file), &fds));
+            }
+            Some(Detail::IntoLog) => {
+                if let Some(held) = pending.held[0] {
+                    self.tasks.files.writes_log(held.file);
+                }
+            }
+            _ => {}
         }
         match head.op {
             Op::Submit => pending.unseen = self.submit(task, head.flags).map(Box::new),
@@ -88,6 +94,18 @@ impl Kernel {
             (Op::CloseRange, Some(first)) => {
                 let last = head.fd2.unwrap_or(i32::MAX);
                 self.close_range(task, first, last, head.flags);
+            }
+            (Op::Rename | Op::Unlink, _) => {
+                self.tasks.files.inodes.forget_sizes();
+                // Others may open what the names mean then before the row comes.
+                match head.detail.and_then(|at| block.side.details.get(at as usize)) {
+                    Some(&Detail::Renames(names)) => {
+                        for last in names {
+                            self.tasks.files.names_move(last);
+                        }
+                    }
+                    _ => self.tasks.files.names_move(None),
+                }
             }
             _ => self.entry(task, head.op, head.flags, head.fd),
         }
@@ -284,6 +302,9 @@ impl Kernel {
         }
         if detailed && let Some(file) = files[0] {
             self.numbered(row, block, file);
+            if let Some(Detail::IntoLog) = block.side.details.get(effect.detail as usize) {
+                self.tasks.files.writes_log(file);
+            }
         }
         let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
         if op == Op::Path || op == Op::Truncate && files[0].is_none() {

@@ -102,7 +102,7 @@ impl Kernel {
         let EntryTarget::Row(row) = entry.target else { return false };
         let row = row as usize;
         let (class, begun) = block.model_rows.class(row);
-        if class == RowClass::Other || !begun || self.cut {
+        if class == RowClass::Other || !begun || self.cut || entry.head.detail.is_some() {
             return false;
         }
         let Some((task, comm)) = self.common_task(entry.tid, block) else { return false };
@@ -169,8 +169,8 @@ impl Kernel {
         entry: &CallEntry,
         comm: Option<Arc<str>>,
     ) -> bool {
-        let EntryEffect { op, fd, fd2, motion, moves, detail, .. } = entry.head;
-        let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
+        let EntryEffect { op, fd, fd2, motion, moves, .. } = entry.head;
+        let (Some(fd), None) = (fd, fd2) else { return false };
         let Some(file) = self.tasks.descriptor(task, fd) else { return false };
         let position = op == Op::Seek || moves.0 && motion != Motion::None;
         let changes = writes(motion, false).then_some(Changes::Longer);

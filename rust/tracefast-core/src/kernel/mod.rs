@@ -128,6 +128,8 @@ pub(crate) struct Kernel {
     occupants: Occupants,
     /// strace leaves tasks that start programs.
     leaves_programs: bool,
+    /// Results of `lseek` may be the lower halves of positions.
+    narrow: bool,
 }
 
 impl Kernel {
@@ -140,6 +142,7 @@ impl Kernel {
         this.tasks.attached = this.follows;
         this.tasks.files.complete = complete;
         this.tasks.hides_children = format.hides_children() && !complete;
+        this.narrow = format.is_narrow();
         this.leaves_programs = format.leaves_programs();
         if format.is_unordered() {
             this.tasks.lose_order();

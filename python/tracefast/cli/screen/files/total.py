@@ -130,7 +130,7 @@ def note_on_assumed(table: Table) -> list[str]:
         return []
     note = (
         f"note: {plural(len(assumed), 'file')} whose offsets are assumed: not all calls that"
-        " move positions were traced; record with -f, and without -e or with the filter of"
+        " move positions were traced; record with -f and -o, and without -e or with the filter of"
         " docs/files.md, or insist with --assume-complete"
     )
     return [note]

@@ -168,6 +168,13 @@ impl FieldWriter<'_> {
             Special::Current if self.shape.motion == Motion::Write => {
                 self.rows.effect[self.row].flags = self.int(5).map_or(0, flags::written);
             }
+            Special::MakeNode => {
+                let made = self.int(self.shape.path + 1).and_then(FileType::of_mode);
+                if let Some(made) = made.filter(|_| ret == Some(0)) {
+                    self.rows.file_type[self.row] = made as u8;
+                    self.rows.valid[self.row] |= C::FileType.bit();
+                }
+            }
             Special::Mount | Special::Unmount => {
                 if ret == Some(0) {
                     self.rows.effect[self.row].detail = self.side.detail(Detail::Mounted);

@@ -41,13 +41,16 @@ impl Kernel {
             block.rows.has(row, C::File).then(|| block.rows.file[row])
         };
         let mut file = OpenFileDescription::new(path, id, file_type);
-        let mut same = None;
+        // Whether what has this name is another file for others.
+        let (mut same, mut own) = (None, false);
         if by_name {
             self.tasks.expect_set_up(task);
             self.tasks.opens(task);
             same = self.follow(task, row, block, &mut file, name);
+            own =
+                same.is_none() && file.path.as_ref().is_some_and(|path| paths::is_of_process(path));
             let types = &mut self.tasks.files.inodes.types;
-            match (file.id, file.file_type) {
+            match (file.id.filter(|_| !own), file.file_type) {
                 // A file that an open creates is a regular one: open(2).
                 (id, None) if flags & open_flags::NEW != 0 => {
                     file.file_type = Some(FileType::Regular as u8);
@@ -79,7 +82,7 @@ impl Kernel {
         file.may_append = unshown;
         let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
         let id = match unsure {
-            _ if same.is_some() => same,
+            _ if same.is_some() || own => same,
             Some(name) => Some(self.tasks.files.inodes.identity(name)),
             None => file.id.filter(|_| !memory),
         };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::events::details::FileNumber;
-use crate::events::file_id::file_id;
+use crate::events::file_id::{file_id, last_part, lexical};
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
@@ -74,6 +74,10 @@ pub(crate) struct OpenFileDescription {
     pub unordered: bool,
     /// Tasks whose calls are not in the log may use it.
     pub hidden: bool,
+    /// strace writes the log to it.
+    pub logged: bool,
+    /// Its name may not be `path` any more.
+    pub astray: bool,
     /// The process that it stands for (`pidfd_open(2)`).
     pub process: Option<i32>,
     /// The end of a pair of sockets or of a pipe that it is.
@@ -112,6 +116,8 @@ impl OpenFileDescription {
             proved: false,
             unordered: false,
             hidden: false,
+            logged: false,
+            astray: false,
             process: None,
             end: None,
         }
@@ -187,6 +193,10 @@ impl OpenFileDescription {
 
     /// Something proves that relative positions count from `base`. Returns whether rows show any.
     pub(crate) fn prove(&mut self, base: i64) -> bool {
+        if self.logged {
+            // Those that rows show do not count from one place.
+            return false;
+        }
         self.position = self.position.based(base);
         for stream in &mut self.streams {
             stream.base(base);
@@ -207,6 +217,20 @@ pub(crate) fn is_rooted_path(path: &[u8]) -> bool {
     path.starts_with(b"/")
 }
 
+/// Whether the path is below the folder, whose path is lexical.
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    lexical(path).strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+/// Whether a directory has another name after this folder got one, whose path is lexical. Of a
+/// relative and an absolute path, both may be the same.
+pub(crate) fn may_move_with(path: &[u8], folder: &[u8]) -> bool {
+    *lexical(path) == *folder
+        || is_below(path, folder)
+        || path.starts_with(b"/") != folder.starts_with(b"/")
+}
+
 /// What calls may be missing in the log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MissingCalls {
@@ -221,7 +245,7 @@ impl MissingCalls {
     /// that it appends to.
     #[inline]
     pub(crate) fn may_move(self, open: &OpenFileDescription) -> bool {
-        self.filtered || self.hidden && (open.hidden || open.append)
+        self.filtered || open.logged || self.hidden && (open.hidden || open.append)
     }
 }
 
@@ -272,13 +296,39 @@ impl OpenFileDescriptions {
             self.inodes.names_move();
             return;
         }
-        let folder = folder.strip_suffix(b"/").unwrap_or(folder);
-        let below =
-            |path: &[u8]| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"));
+        let folder = lexical(folder);
         for open in self.files.iter().filter(|open| open.inode.is_some()) {
-            if let Some(path) = open.path.as_ref().filter(|path| below(path)) {
+            if let Some(path) = open.path.as_ref().filter(|path| is_below(path, &folder)) {
                 self.inodes.unlink(file_id(path));
             }
+        }
+    }
+
+    /// A name ends with this part, by its hash, and means another file from here on, or none; so may
+    /// any name that ends with it. Which directories are the same, the log does not show: links and
+    /// mounts may be older. `None`: any name.
+    #[cold]
+    pub(crate) fn names_move(&mut self, last: Option<u64>) {
+        if last.is_none() || self.files.slots() > LOOKED_AT {
+            self.inodes.names_move();
+            return;
+        }
+        for open in self.files.iter() {
+            if let (Some(inode), Some(path)) = (open.inode, &open.path)
+                && last_part(path) == last
+            {
+                self.inodes.name_moves(inode);
+            }
+        }
+    }
+
+    /// Directories that are open were renamed, with this one or any; `None`: any. What is below
+    /// them has other names now.
+    #[cold]
+    pub(crate) fn move_directories(&mut self, folder: Option<&[u8]>) {
+        for open in self.files.iter_mut() {
+            let moves = |path: &[u8]| folder.is_none_or(|folder| may_move_with(path, folder));
+            open.astray |= open.path.as_ref().is_some_and(|path| moves(path));
         }
     }
 
@@ -300,6 +350,22 @@ impl OpenFileDescriptions {
     pub(crate) fn hide(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file) {
             open.hidden = true;
+        }
+    }
+
+    /// A call writes into the file of the log (`strace PROGRAM 2>log`), as strace does after each
+    /// call. Where this is one description, every line of the log moves the position.
+    #[cold]
+    pub(crate) fn writes_log(&mut self, file: DescriptionRef) {
+        if self.complete {
+            return;
+        }
+        let Some((open, inodes)) = self.with_inodes(file) else { return };
+        open.logged = true;
+        // Other descriptions may be of the same file.
+        let shown = open.id.is_some() || open.file_number.is_some();
+        if let Some(inode) = open.inode.filter(|_| shown).and_then(|inode| inodes.get(inode)) {
+            inode.length.lose_order();
         }
     }
 

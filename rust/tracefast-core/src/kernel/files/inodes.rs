@@ -31,6 +31,8 @@ pub(crate) struct Inode {
     pub others: ThinVec<u64>,
     /// Its number, if a call on a descriptor of it has shown that.
     pub number: Option<FileNumber>,
+    /// Its name may lead to another file by now.
+    astray: bool,
 }
 
 impl Inode {
@@ -151,6 +153,13 @@ impl Inodes {
         self.names_moved = self.tick();
     }
 
+    /// The name of this file may be given to another one from here on.
+    pub(crate) fn name_moves(&mut self, at: InodeRef) {
+        if let Some(inode) = self.get(at) {
+            inode.astray = true;
+        }
+    }
+
     /// The same for an older description: calls on it may be under way that the file does not know
     /// of.
     pub(crate) fn join(&mut self, id: u64) -> InodeRef {
@@ -162,13 +171,9 @@ impl Inodes {
     }
 
     fn user(&mut self, id: u64, since: Moment) -> InodeRef {
-        if let Some(&at) = self.by_id.get(&id) {
-            let moved = self.names_moved;
+        if let Some(at) = self.find(id) {
             if let Some(inode) = self.get(at) {
                 inode.refs += 1;
-                if inode.opened < moved {
-                    inode.length.lose();
-                }
             }
             return at;
         }
@@ -181,6 +186,7 @@ impl Inodes {
             appended: false,
             others: ThinVec::default(),
             number: None,
+            astray: false,
         };
         if self.unordered {
             inode.length.lose_order();
@@ -277,11 +283,18 @@ impl Inodes {
 
     /// Where the file with this identity is, if it is open.
     #[inline]
-    pub(crate) fn find(&self, id: u64) -> Option<InodeRef> {
+    pub(crate) fn find(&mut self, id: u64) -> Option<InodeRef> {
         if self.by_id.is_empty() {
             return None;
         }
-        self.by_id.get(&id).copied()
+        let at = self.by_id.get(&id).copied()?;
+        let inode = self.open.get(at as usize)?.as_ref()?;
+        if inode.astray || inode.opened < self.names_moved {
+            // Perhaps the name leads to this file, perhaps to another one: they are two.
+            self.unname(at);
+            return None;
+        }
+        Some(at)
     }
 
     /// The file with this identity, if it is open, is not found by it any more.

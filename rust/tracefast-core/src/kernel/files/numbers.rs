@@ -29,8 +29,11 @@ impl OpenFileDescriptions {
         if !regular || open.position == Position::None {
             return;
         }
-        let before = open.inode;
+        let (before, logged) = (open.inode, open.logged);
         let Some(at) = inodes.of_number(before, number, own) else { return };
+        if let Some(inode) = inodes.get(at).filter(|_| logged) {
+            inode.length.lose_order();
+        }
         if before != Some(at) {
             open.inode = Some(at);
             if open.append {
@@ -133,7 +136,7 @@ impl Inodes {
 
     /// The name of the file leads to another one, which the log does not show: what is opened by it
     /// from here on is not this file.
-    fn unname(&mut self, at: InodeRef) {
+    pub(super) fn unname(&mut self, at: InodeRef) {
         self.unnamed += 1;
         let fresh = (u64::MAX >> 2) - self.unnamed;
         let Some(inode) = self.get(at) else { return };

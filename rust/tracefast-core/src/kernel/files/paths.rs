@@ -11,7 +11,38 @@ use crate::kernel::tasks::{TaskRef, Tasks};
 /// Whether the kernel makes up the contents of the file as they are read: sizes mean nothing there,
 /// `O_APPEND` has no effect on kernfs, and most writes to proc(5) leave the position where it is.
 pub(crate) fn is_generated(path: &[u8]) -> bool {
-    path.starts_with(b"/proc/") || path.starts_with(b"/sys/")
+    path.starts_with(b"/proc/") && !leads_out(path) || path.starts_with(b"/sys/")
+}
+
+/// Whether a path in proc(5) leads to a file elsewhere: `/proc/7/fd/3`, `/proc/self/root/etc/passwd`.
+#[cold]
+fn leads_out(path: &[u8]) -> bool {
+    let mut parts = path.split(|&b| b == b'/').filter(|part| !part.is_empty()).skip(2).peekable();
+    while let Some(part) = parts.next() {
+        let inside = parts.peek().is_some();
+        match part {
+            b"cwd" | b"root" | b"fd" | b"map_files" => return inside,
+            b"exe" => return true,
+            // A thread has files of its own.
+            b"task" if inside => {
+                parts.next();
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether the path means another file in each process, or leads to one that has another name.
+pub(crate) fn is_of_process(path: &[u8]) -> bool {
+    path.starts_with(b"/proc/") && depends(path)
+}
+
+#[cold]
+fn depends(path: &[u8]) -> bool {
+    [&b"self"[..], b"thread-self", b"net", b"mounts"].iter().any(|name| {
+        path[6..].strip_prefix(*name).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+    }) || leads_out(path)
 }
 
 /// The longest directory that paths are joined to, in bytes. The kernel takes paths of up to 4096
@@ -56,8 +87,8 @@ fn from_directory(
         }
         directories.working.clone()
     } else {
-        let file = tasks.descriptor(task, at);
-        file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
+        let file = tasks.descriptor(task, at).and_then(|file| tasks.files.get(file));
+        file.filter(|file| !file.astray).and_then(|file| file.path.clone())
     };
     let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
     let base = base.filter(|base| base.len() <= LONGEST);
@@ -183,6 +214,26 @@ fn digits(text: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_paths_in_proc_lead_to_other_files() {
+        for path in [
+            "/proc/self/fd/3",
+            "/proc/7/root/etc/passwd",
+            "/proc/self/task/8/cwd/x",
+            "/proc/thread-self/fd/4/x",
+            "/proc/7/exe",
+        ] {
+            assert!(!is_generated(path.as_bytes()) && is_of_process(path.as_bytes()), "{path}");
+        }
+        for path in ["/proc/self/status", "/proc/thread-self/fdinfo/3", "/proc/net/tcp"] {
+            assert!(is_generated(path.as_bytes()) && is_of_process(path.as_bytes()), "{path}");
+        }
+        for path in ["/proc/7/status", "/proc/7/fd", "/proc/7/task/8/stat", "/proc/meminfo"] {
+            assert!(is_generated(path.as_bytes()) && !is_of_process(path.as_bytes()), "{path}");
+        }
+        assert!(!is_generated(b"/process/x") && !is_of_process(b"/process/x"));
+    }
 
     #[test]
     fn paths_are_joined() {

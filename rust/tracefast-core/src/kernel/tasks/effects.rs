@@ -1,7 +1,7 @@
 //! What calls do to tasks, fd tables, names and memory.
 
 use crate::events::details::Detail;
-use crate::events::file_id::file_id;
+use crate::events::file_id::{file_id, last_part, lexical};
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, gone_flags, open_flags, ring_flags};
@@ -136,7 +136,8 @@ impl Kernel {
                 self.tasks.rooted = true;
             }
             (Op::Fchdir, ..) if done => {
-                let path = files[0].and_then(|file| self.tasks.files.get(file)?.path.clone());
+                let file = files[0].and_then(|file| self.tasks.files.get(file));
+                let path = file.filter(|file| !file.astray).and_then(|file| file.path.clone());
                 self.tasks.enter(task, path);
             }
             (Op::Rename, ..) if done => {
@@ -146,6 +147,7 @@ impl Kernel {
                 if !self.is_regular(names[0]) {
                     self.lead_elsewhere(row, block, false);
                     self.lead_elsewhere(row, block, true);
+                    self.move_directories(row, block, names, effect.flags == 1);
                 }
                 self.rename(row, block, names, effect.flags == 1);
             }
@@ -155,6 +157,7 @@ impl Kernel {
                 if !self.is_regular(names[0]) {
                     self.lead_elsewhere(row, block, false);
                 }
+                self.name_moves(row, block, false);
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }
@@ -188,6 +191,31 @@ impl Kernel {
         }
     }
 
+    /// What was renamed may be a directory. Names from there on mean other files.
+    fn move_directories(
+        &mut self,
+        row: usize,
+        block: &BlockRows<'_>,
+        names: [Option<u64>; 2],
+        exchange: bool,
+    ) {
+        for second in [false, true].into_iter().take(1 + usize::from(exchange)) {
+            let path = block.path(row, second).filter(|_| names[usize::from(second)].is_some());
+            self.tasks.move_directories(path.as_deref().map(lexical).as_deref());
+        }
+    }
+
+    /// The first or second path of the row means another file, or none.
+    fn name_moves(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
+        let (column, view) = if second {
+            (C::Path2, &block.rows.path2[row])
+        } else {
+            (C::Path, &block.rows.path[row])
+        };
+        let last = block.rows.has(row, column).then(|| last_part(block.text_of(view))).flatten();
+        self.tasks.files.names_move(last);
+    }
+
     fn rename(
         &mut self,
         row: usize,
@@ -195,6 +223,8 @@ impl Kernel {
         names: [Option<u64>; 2],
         exchange: bool,
     ) {
+        self.name_moves(row, block, false);
+        self.name_moves(row, block, true);
         let [Some(_), Some(_)] = names else { return };
         let inodes = &mut self.tasks.files.inodes;
         for from in every_name(block, row, false, names[0]) {

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use crate::kernel::descriptors::open_file_description::may_move_with;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// How many such children are followed of one table.
@@ -133,5 +134,18 @@ impl Tasks {
             }
         }
         self.directories[own].enter(path);
+    }
+
+    /// Directories got other names, with this one or any: see
+    /// [`crate::kernel::descriptors::open_file_description::OpenFileDescriptions::move_directories`].
+    #[cold]
+    pub(crate) fn move_directories(&mut self, folder: Option<&[u8]>) {
+        self.files.move_directories(folder);
+        for (.., directories) in self.directories.iter_mut() {
+            let moves = |path: &[u8]| folder.is_none_or(|folder| may_move_with(path, folder));
+            if directories.working.as_ref().is_some_and(|path| moves(path)) {
+                directories.enter(None);
+            }
+        }
     }
 }

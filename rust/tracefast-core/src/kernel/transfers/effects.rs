@@ -4,7 +4,7 @@ use crate::events::details::{Detail, FileNumber};
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{
-    Access, At, EventKind, FileType, Motion, OffsetKnown, Op, Status, write_flags,
+    Access, At, EventKind, FileType, Motion, OffsetKnown, Op, Status, whence, write_flags,
 };
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
@@ -12,6 +12,7 @@ use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths::{self, is_generated};
 use crate::kernel::transfers::calls_under_way::{Held, writes};
+use crate::kernel::transfers::position::{Offset, Position};
 use crate::kernel::transfers::seek::{Seek, seek};
 use crate::kernel::transfers::size::{resized, sized};
 use crate::kernel::transfers::transfer::{self, Found, Side};
@@ -204,14 +205,23 @@ impl Kernel {
     ) -> Option<i64> {
         let effect = block.rows.effect[row];
         let mut to = block.ret(row);
+        let mut whole = !self.narrow;
         if let Some(&Detail::Position(position)) = block.side.details.get(effect.detail as usize) {
-            to = position;
+            (to, whole) = (position, true);
         }
-        // _llseek(2) stores the new position last, where it may not write.
-        let failed = failed && !block.failed_with(row, "EFAULT") || effect.made_up;
+        // _llseek(2) stores the new position last, where it may not write; lseek(2) of 32 bits finds
+        // last that it cannot say it.
+        let late = block.failed_with(row, "EFAULT") || block.failed_with(row, "EOVERFLOW");
+        let failed = failed && !late || effect.made_up;
         // Only memory (`/proc/PID/mem`) has positions that do not fit.
         let to = to.filter(|&to| !failed && to >= 0);
-        let how = Seek { whence: effect.flags, by: effect.number, to, failed };
+        let mut how = Seek { whence: effect.flags, by: effect.number, to, failed };
+        if !(whole || failed) {
+            how.to = self.widened(file, how);
+            if how.to != to {
+                block.clear(row, C::Size);
+            }
+        }
         let mut base = seek(&mut self.tasks.files, file, held, how);
         if block.failed_with(row, "ESPIPE")
             && let Some((open, inodes)) = self.tasks.files.with_inodes(file)
@@ -222,6 +232,20 @@ impl Kernel {
             base = base.or(self.sized(row, block, Some(file)));
         }
         base
+    }
+
+    /// Where a seek of a 32-bit process has ended, which shows the lower half of that: `ksys_lseek`
+    /// in `fs/read_write.c`. `None` if nothing else shows it.
+    #[cold]
+    fn widened(&mut self, file: DescriptionRef, seek: Seek) -> Option<i64> {
+        let (open, inodes) = self.tasks.files.with_inodes(file)?;
+        let from = match (seek.whence, open.position) {
+            (whence::SEEK_SET, _) => Some(0),
+            (whence::SEEK_CUR, Position::At(Offset::Exact(at))) => Some(at),
+            (whence::SEEK_END, _) => inodes.get(open.inode?)?.length.size(),
+            _ => None,
+        };
+        from?.checked_add(seek.by).filter(|&to| Some(to as u32) == seek.to.map(|to| to as u32))
     }
 
     /// The row shows the size of a file. Returns the base of relative offsets, if that is proved.

@@ -147,6 +147,8 @@ pub(crate) enum Special {
     Mremap,
     /// Ends the mapping.
     Munmap,
+    /// The mode says what kind of file it makes.
+    MakeNode,
     /// The source is a path, or only a word.
     Mount,
     /// If it succeeds, it has moved all that was asked for.

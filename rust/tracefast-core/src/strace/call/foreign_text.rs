@@ -85,6 +85,15 @@ pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     (end.is_ascii_alphanumeric() || matches!(end, b')' | b']' | b'}')).then_some(from + at)
 }
 
+/// Whether something follows the number of bytes, the third argument of a call that writes; `None` if
+/// there is no number. `args`: the arguments, and what follows them.
+pub(crate) fn count_goes_on(args: &[u8]) -> Option<bool> {
+    let split = Split::new(args, 2);
+    let count = split.get(args, 2)?;
+    let (_, len) = number::c_integer(count);
+    (len > 0).then_some(len < count.len())
+}
+
 /// How many bytes of the program's output come on later lines. In `args`, the arguments of the call
 /// and what follows them, it starts at `output`, which [`output_start`] has found.
 pub(crate) fn output_after(args: &[u8], output: usize) -> usize {

@@ -1,7 +1,9 @@
 //! Calls that were cut short by other text: the part on their own line, and the rest on a later
 //! one.
 
+use crate::events::details::Detail;
 use crate::events::line_counts::LineUse;
+use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{
     Deferred, EntryTarget, LossReason, OpenCall, SecondHalf, TraceChange,
@@ -28,6 +30,7 @@ impl Parser<'_> {
             return self.exit_on_line_of_call(line, at);
         }
         self.output = 0;
+        let mut into_log = false;
         let mut end = line.end;
         let message =
             foreign_text::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
@@ -44,12 +47,16 @@ impl Parser<'_> {
         } else if self.format.wrap.is_some() && !self.is_cut(line) {
             // A line that was wrapped and could not be joined: what it says may end anywhere.
             return false;
-        } else if foreign_text::writes(called)
-            && let Some(output) = foreign_text::output_start(&text[args..end])
-        {
-            end = args + output;
-            self.output = foreign_text::output_after(&text[args..line.end], output);
-            self.parsed.oddities.foreign += 1;
+        } else if foreign_text::writes(called) {
+            if let Some(output) = foreign_text::output_start(&text[args..end]) {
+                end = args + output;
+                self.output = foreign_text::output_after(&text[args..line.end], output);
+                self.parsed.oddities.foreign += 1;
+                into_log = true;
+            } else {
+                // Output may start with a line feed, and `-s 0` shows none of it.
+                into_log = foreign_text::count_goes_on(&text[args..end]).is_some();
+            }
         }
         self.start_call(line, name, (args, end), line.leader.pid);
         if let Owner::Call(at) = self.owner {
@@ -61,11 +68,24 @@ impl Parser<'_> {
                 open.torn = !cut;
                 open.partial = end == line.end;
             }
+            if into_log && !cut {
+                self.goes_into_log(at);
+            }
         }
         if let Some(at) = message {
             self.note_task_change(&text[at..line.end], line.leader.pid);
         }
         true
+    }
+
+    /// The output of the call that was just opened at `at` is in the log.
+    #[cold]
+    pub(crate) fn goes_into_log(&mut self, at: u32) {
+        let entry = self.grammar.calls.at(at).map(|open| open.entry as usize);
+        let Parsed { entries, side, .. } = &mut *self.parsed;
+        if let Some(entry) = entry.and_then(|entry| entries.get_mut(entry)) {
+            entry.head.detail.get_or_insert_with(|| side.detail(Detail::IntoLog));
+        }
     }
 
     /// Parses an exit that follows a call of the same task on one line. The text of the call goes

@@ -1,6 +1,8 @@
 //! Calls that start on a line: whole ones, first halves, and calls that are cut short.
 
+use crate::events::details::Detail;
 use crate::events::parsed_block::Parsed;
+use crate::events::rows::NO_DETAIL;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{Deferred, LossReason, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status};
@@ -57,6 +59,11 @@ impl Parser<'_> {
                 self.parsed.oddities.foreign += 1;
             }
             self.start_call(line, (name, name_len), (args, end), line.leader.pid);
+            if end < line.end - 17
+                && let Owner::Call(at) = self.owner
+            {
+                self.goes_into_log(at);
+            }
             return true;
         }
         if let Some(ending) = ending::ending(&bytes[args..]) {
@@ -153,34 +160,40 @@ impl Parser<'_> {
         }
         self.arguments(row, key, sys, args, success(outcome));
         row::apply_result(self.parsed, row, outcome, &self.text[..line.end]);
-        if self.format.terminal {
-            self.on_terminal(row, line, name, (key, sys), args, success(outcome));
+        let rows = &self.parsed.rows;
+        if self.format.terminal && rows.effect[row].op == Op::ExitCall {
+            self.parsed.deferred.push(Deferred::Trace(TraceChange::Exiting(line.leader.pid)));
+        } else if !rows.has(row, C::Requested) && syscalls::shape(sys).count != Count::None {
+            self.uncounted(row, name, (key, sys), args, success(outcome));
         }
     }
 
-    /// Corrects the row of a whole call in a log that may have been written to a terminal.
-    fn on_terminal(
+    /// Corrects the row of a whole call that does not show how much it asks for: output without a
+    /// line feed comes before the `)` of the call that wrote it.
+    #[cold]
+    fn uncounted(
         &mut self,
         row: usize,
-        line: &Line,
         name: (usize, usize),
         (key, sys): (u32, u16),
         args: (usize, usize),
         ret: Option<i64>,
     ) {
-        let rows = &self.parsed.rows;
-        if rows.effect[row].op == Op::ExitCall {
-            self.parsed.deferred.push(Deferred::Trace(TraceChange::Exiting(line.leader.pid)));
+        if !foreign_text::writes(&self.text[name.0..name.0 + name.1]) {
             return;
         }
-        // Output without a line feed comes before the `)` of the call that wrote it.
-        let odd = syscalls::shape(sys).count != Count::None && !rows.has(row, C::Requested);
-        if odd
-            && foreign_text::writes(&self.text[name.0..name.0 + name.1])
-            && let Some(output) = foreign_text::output_start(&self.text[args.0..args.1])
+        let text = &self.text[args.0..args.1];
+        if self.format.terminal
+            && let Some(output) = foreign_text::output_start(text)
         {
             self.parsed.oddities.foreign += 1;
             self.arguments(row, key, sys, (args.0, args.0 + output), ret);
+        } else if foreign_text::count_goes_on(text) != Some(true) {
+            return;
+        }
+        let Parsed { rows, side, .. } = &mut *self.parsed;
+        if rows.effect[row].detail == NO_DETAIL {
+            rows.effect[row].detail = side.detail(Detail::IntoLog);
         }
     }
 

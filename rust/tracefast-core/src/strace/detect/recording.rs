@@ -88,6 +88,7 @@ impl Facts {
     fn see(&mut self, line: &[u8], layout: &Layout) {
         let Some(leader) = layout.leader(line) else {
             self.children.see_message(line);
+            self.traced.see_message(line);
             return;
         };
         let event = &line[leader.next..];
@@ -101,7 +102,10 @@ impl Facts {
                 self.made.remove(&pid);
             }
         }
-        let Some(len) = call_name(event) else { return };
+        let Some(len) = call_name(event) else {
+            self.traced.see_message(event);
+            return;
+        };
         let name = &event[..len];
         self.traced.see(name, event);
         self.seeks.see(leader.pid, name, event);

@@ -9,6 +9,7 @@ use memchr::memmem::find;
 
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::detect::seeks::Seeks;
+use crate::strace::non_calls::message::{self, TaskChange};
 
 /// A log of fewer calls shows too little to say that others are missing.
 const CALLS: u16 = 32;
@@ -67,10 +68,18 @@ const LOADER: u32 = 1 << 23;
 const LSEEK: u32 = 1 << 24;
 /// It must have been called.
 const NO_LSEEK: u32 = 1 << 25;
+/// Calls that only processes of 32 bits make.
+const NARROW: u32 = 1 << 26;
+/// The log starts where strace was attached to a task, not with a program, and does not say that it
+/// was attached to the other threads of the process.
+const ATTACHED: u32 = 1 << 27;
 
 impl TracedCalls {
     /// A call `name`, on a line whose event is `event`.
     pub(crate) fn see(&mut self, name: &[u8], event: &[u8]) {
+        if matches!(name, b"mmap2" | b"fstat64" | b"stat64" | b"fcntl64") {
+            self.seen |= NARROW;
+        }
         if self.are_all() {
             return;
         }
@@ -104,6 +113,16 @@ impl TracedCalls {
     pub(crate) fn see_end(&mut self, event: &[u8]) {
         if event.starts_with(b"+++ exited") {
             self.seen |= ENDED;
+        }
+    }
+
+    /// A message of strace: `strace: Process 7 attached`.
+    pub(crate) fn see_message(&mut self, line: &[u8]) {
+        if self.calls == 0
+            && find(line, b" with ").is_none()
+            && let Some(TaskChange::Attached(_)) = message::task_change(line)
+        {
+            self.seen |= ATTACHED;
         }
     }
 
@@ -141,7 +160,13 @@ impl TracedCalls {
         let unmapped = self.has(LOADER) && !self.has(MEMORY | MAPS);
         let endless = self.has(ENDED) && !self.has(PROCESSES) && self.calls >= CALLS_TO_END;
         let seekless = self.has(NO_LSEEK) && !self.has(LSEEK);
-        seekless || (self.calls >= CALLS || unmapped || endless) && !self.are_all()
+        let few = self.calls < CALLS && !(unmapped || endless || self.has(ATTACHED));
+        seekless || !(few || self.are_all())
+    }
+
+    /// Whether there are processes of 32 bits.
+    pub(crate) fn are_narrow(self) -> bool {
+        self.has(NARROW)
     }
 }
 
@@ -201,6 +226,18 @@ mod tests {
         assert!(filtered(&format!("{reads}7 +++ exited with 0 +++\n")));
         assert!(!filtered(&format!("{reads}7 exit_group(0) = ?\n7 +++ exited with 0 +++\n")));
         assert!(!filtered(&format!("{reads}7 +++ killed by SIGKILL +++\n")));
+    }
+
+    #[test]
+    fn other_threads_than_the_one_that_strace_is_attached_to_are_missing() {
+        let reads = "lseek(3, 0, SEEK_CUR) = 5\nread(3, \"x\", 1) = 1\n";
+        assert!(filtered(&format!("strace: Process 7 attached\n{reads}")));
+        assert!(filtered(&format!("Process 7 attached - interrupt to quit\n{reads}")));
+        // `-f`
+        assert!(!filtered(&format!("strace: Process 7 attached with 3 threads\n{reads}")));
+        assert!(!filtered(&format!("{reads}strace: Process 7 attached\n{reads}")));
+        let all = "futex(0x7000, FUTEX_WAKE_PRIVATE, 1) = 0\nbrk(NULL) = 0x5000\n";
+        assert!(!filtered(&format!("strace: Process 7 attached\n{reads}{all}")));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
 use crate::strace::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
 use crate::strace::fields::scm_rights;
+use crate::strace::fields::stat::type_of;
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::number;
 use crate::text::search;
@@ -192,6 +193,15 @@ impl FieldWriter<'_> {
                 let last = (split.len() as u8).checked_sub(1).filter(|&last| last > 3);
                 let given = last.and_then(|last| split.get(text, last)).unwrap_or_default();
                 self.rows.effect[row].flags = flags::written(flags::mask(given, flags::rwf_bit));
+            }
+            Special::MakeNode => {
+                let at = self.shape.path + 1;
+                let split = Split::new(text, usize::from(at));
+                if let Some(made) = split.get(text, at).and_then(type_of).filter(|_| ret == Some(0))
+                {
+                    self.rows.file_type[row] = made as u8;
+                    self.set(C::FileType);
+                }
             }
             Special::Mount | Special::Unmount => {
                 if ret == Some(0) {

@@ -178,6 +178,10 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
                 head.op = Op::Path;
             }
         }
+        Op::Rename | Op::Unlink => {
+            let names = paths::last_parts(args, shape);
+            head.detail = Some(side.detail(Detail::Renames(names)));
+        }
         op if (op.names() || op == Op::Exec) && shape.at != NONE && shape.fd == NONE => {
             (head.fd, head.fd2) = paths::descriptors(args, shape);
             if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {

@@ -1,12 +1,12 @@
 //! Paths among the arguments: what they are relative to, and what an empty one means.
 
 use crate::events::details::Detail;
-use crate::events::file_id::{file_id, file_id_and_up, leads_up};
+use crate::events::file_id::{file_id, file_id_and_up, last_part, leads_up};
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::linux::syscalls::{NONE, Shape, Special};
-use crate::strace::arguments::{self, Split};
+use crate::strace::arguments::{self, MAX_ARGS, Split};
 use crate::strace::fields::annotation::Annotation;
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::escape::unescape_into;
@@ -102,6 +102,21 @@ pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i3
         PathBase::parse(text, &split, at).map(|start| start.fd).filter(|&fd| fd != AT_FDCWD)
     };
     (fd(shape.path, shape.at), fd(shape.path2, shape.at2))
+}
+
+/// The last parts of the paths of a call, each `None` if the text does not show it; those of its only
+/// path twice.
+pub(crate) fn last_parts(text: &[u8], shape: &Shape) -> [Option<u64>; 2] {
+    let split = Split::new(text, MAX_ARGS);
+    let last = |at| {
+        let arg = split.get(text, at)?;
+        let (end, _) = arguments::string_end(arg, 0).filter(|&(end, _)| end == arg.len())?;
+        let mut path = Vec::new();
+        unescape_into(&arg[1..end - 1], &mut path);
+        last_part(&path)
+    };
+    let second = if shape.path2 == NONE { shape.path } else { shape.path2 };
+    [last(shape.path), last(second)]
 }
 
 /// Where the path in `{sa_family=AF_UNIX, sun_path="/run/x"}` starts; up to 4.5 the field is named

@@ -6,6 +6,7 @@ use crate::events::details::{Detail, FileNumber};
 use crate::events::rows::NO_DETAIL;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
+use crate::linux::syscalls::flags;
 use crate::strace::arguments::Split;
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
@@ -28,6 +29,7 @@ impl<'a> FieldWriter<'a> {
         }
         // The size of a directory or a link is not the size of a file's contents.
         if matches!((mode, file_type), (None, _) | (_, Some(FileType::Regular)))
+            && has_size(text)
             && let Some(size) = value(text, b"_size=")
         {
             let (size, n) = number::c_integer(size);
@@ -79,6 +81,22 @@ impl<'a> FieldWriter<'a> {
     }
 }
 
+/// Whether the structure says how large the file is. `struct statx` has a mask of the fields that
+/// the file system has filled (`stx_mask` in statx(2)).
+#[inline]
+fn has_size(text: &[u8]) -> bool {
+    text.strip_prefix(b"{stx_mask=").is_none_or(|mask| {
+        let bit = |name: &[u8]| match name {
+            b"STATX_ALL" | b"STATX_BASIC_STATS" | b"STATX_SIZE" => STATX_SIZE,
+            _ => 0,
+        };
+        flags::mask(mask, bit) & STATX_SIZE != 0
+    })
+}
+
+/// `STATX_SIZE` of statx(2).
+const STATX_SIZE: u32 = 0x200;
+
 /// The text after the first `key`, a name of six bytes that ends with `=`.
 #[inline]
 fn value<'a>(text: &'a [u8], key: &[u8; 6]) -> Option<&'a [u8]> {
@@ -93,17 +111,9 @@ fn value<'a>(text: &'a [u8], key: &[u8; 6]) -> Option<&'a [u8]> {
 }
 
 /// The file type in `S_IFREG|0644`, `0100644` or `0100644 /* S_IFREG|0644 */`.
-fn type_of(mode: &[u8]) -> Option<FileType> {
+pub(crate) fn type_of(mode: &[u8]) -> Option<FileType> {
     if mode.first() == Some(&b'0') {
-        return Some(match number::c_integer(mode).0 & 0o170_000 {
-            0o100_000 => FileType::Regular,
-            0o040_000 => FileType::Directory,
-            0o010_000 => FileType::Fifo,
-            0o020_000 => FileType::Char,
-            0o060_000 => FileType::Block,
-            0o140_000 => FileType::Socket,
-            _ => return None,
-        });
+        return FileType::of_mode(number::c_integer(mode).0 as u32);
     }
     Some(match mode.get(..7)? {
         b"S_IFREG" => FileType::Regular,
