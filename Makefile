@@ -46,9 +46,10 @@ demo: $(VENV)/.installed ## Build, parse a real log, and print its files and for
 
 test: test-rust test-python ## Run all tests.
 
-# The extension is tested from Python: it cannot be linked without an interpreter.
+# The extension is tested from Python: it cannot be linked without an interpreter. Benches need many
+# crates that no test needs.
 test-rust: ## Run the tests of the Rust crates.
-	cargo test --locked --workspace --exclude tracefast-py
+	cargo test --locked --workspace --exclude tracefast-py --exclude tracefast-benches
 
 # `load` hands out tests one by one, so that a long file does not keep one process busy alone. One
 # process more than there are processors: a sixth of the time, tests wait for programs.

@@ -91,7 +91,7 @@ def main() -> int:
     parser.add_argument("logs", nargs="*", type=Path, help="logs and folders (tests/data)")
     parser.add_argument("--program", type=Path, help="counts them (built by cargo)")
     options = parser.parse_args()
-    program = options.program or programs.build("tracefast-core", "detours")
+    program = options.program or programs.bench("detours")
     if program is None:
         return 2
     logs = []

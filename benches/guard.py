@@ -1,9 +1,9 @@
 """Fail when a stage takes more instructions than were recorded: ``guard.py [--record]``.
 
 Times are noisy on shared machines; the instructions of one thread on a fixed log are not. They are
-counted by valgrind's callgrind for each stage of ``cargo bench -p tracefast-io --bench stages``, on
-the two logs that ship with the project. Without valgrind nothing is judged; nor is it with another
-compiler or other vector instructions than were recorded, which count differently.
+counted by valgrind's callgrind for each stage of ``cargo bench -p tracefast-benches --bench
+stages``, on the two logs that ship with the project. Without valgrind nothing is judged; nor is it
+with another compiler or other vector instructions than were recorded, which count differently.
 """
 
 from __future__ import annotations
@@ -57,14 +57,9 @@ def conditions() -> dict[str, str]:
 
 def instructions(program: Path, stage: str, log: Path) -> int:
     """Run one stage once under callgrind; return its instructions, the program's start included."""
-    environment = {
-        **os.environ,
-        "TRACEFAST_BENCH_LOG": str(log),
-        "TRACEFAST_BENCH_STAGE": stage,
-        "TRACEFAST_BENCH_ROUNDS": "1",
-    }
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}"]
+    command = [*tool, str(program), stage, str(log)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     if stage not in done.stdout:
         raise SystemExit(f"{program} did not run the stage {stage}: {done.stdout}")
     found = re.search(r"Collected : (\d+)", done.stderr)
@@ -154,7 +149,7 @@ def main() -> int:
     if missing:
         print(f"guard: skipped, {missing[0]} is not installed: nothing counts instructions")
         return 0
-    program = options.program or programs.build("tracefast-io", "stages")
+    program = options.program or programs.stage()
     if program is None:
         print("guard: skipped, cargo is not installed")
         return 0

@@ -10,16 +10,35 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 
 
-def build(package: str, name: str) -> Path | None:
-    """Build a bench of a crate; None without cargo.
+def bench(name: str) -> Path | None:
+    """Build a bench; None without cargo.
 
     Raises
     ------
     subprocess.CalledProcessError
         If it does not compile.
     """
-    command = ["cargo", "bench", "--locked", "-p", package, "--bench", name]
-    command += ["--no-run", "--message-format=json"]
+    return _built(name, "bench", "-p", "tracefast-benches", "--bench", name, "--no-run")
+
+
+def stage() -> Path | None:
+    """Build the program that takes a log as far as a stage; None without cargo.
+
+    With the profile and the features of the extension, all crates below it are as an installation
+    of the extension has left them.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If it does not compile.
+    """
+    extension = ("-p", "tracefast-py", "--features", "tracefast-py/extension-module")
+    which = ("-p", "tracefast-benches", *extension, "--bin", "stage")
+    return _built("stage", "build", "--release", *which)
+
+
+def _built(name: str, *arguments: str) -> Path | None:
+    command = ["cargo", *arguments, "--locked", "--message-format=json"]
     try:
         done = subprocess.run(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=True)
     except FileNotFoundError:

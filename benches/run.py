@@ -214,7 +214,7 @@ def report(cases: list[Case], bench: Bench, others: Others, rounds: int) -> str:
 
 def off_the_fast_path(made: list[Path], program: Path | None) -> str:
     """Return a section about the logs made here and those that ship; nothing without cargo."""
-    program = program or programs.build("tracefast-core", "detours")
+    program = program or programs.bench("detours")
     if program is None:
         return ""
     logs = [*made, *detours.logs_in(detours.DATA)]
@@ -329,7 +329,7 @@ def main() -> int:
     folder = options.dir.resolve()
     headers = None
     if "parse" in options.only:
-        headers = options.headers or programs.build("tracefast-core", "headers")
+        headers = options.headers or programs.bench("headers")
     bench = Bench(folder, headers, options.old)
     cases = plan(folder, headers, options)
     others = plan_others(folder, options)

@@ -80,9 +80,9 @@ def test_without_valgrind_it_says_so(tmp_path):
 
 # What it is to valgrind that the stage is one step further.
 VALGRIND = """#!/bin/sh
-while [ "$#" -gt 1 ]; do shift; done
-"$1" || exit
-case $TRACEFAST_BENCH_STAGE in
+while [ "$#" -gt 3 ]; do shift; done
+"$@" || exit
+case $2 in
     blocks) n=1000 ;; grammar) n=3000 ;; stitch) n=3100 ;; model) n=3600 ;;
     batches) n=4000 ;; parquet) n=9000 ;;
 esac
@@ -90,8 +90,8 @@ echo "==7== Collected : $n" >&2
 """
 
 PROGRAM = """#!/bin/sh
-test -s "$TRACEFAST_BENCH_LOG" && test "$TRACEFAST_BENCH_ROUNDS" = 1 || exit 1
-echo "$TRACEFAST_BENCH_STAGE 7 MB/s"
+test -s "$2" || exit 1
+echo "$1: 7 rows"
 """
 
 

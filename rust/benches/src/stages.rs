@@ -1,26 +1,14 @@
-//! What each stage costs on one thread: `cargo bench -p tracefast-io --bench stages [-- PART OF A
-//! NAME]`, on the logs that ship with the project, or on that of `TRACEFAST_BENCH_LOG=FILE`.
+//! The stages that the text of a log goes through, on one thread.
 //!
 //! The text is cut into blocks as in the pipeline. Each block goes through all stages before the
 //! one that is timed, so the cache holds what it holds in the pipeline. Only the stage itself is
-//! timed. Rows per second refer to the rows of the log for all stages, so times per row can be
-//! added.
-//!
-//! For tools that count instructions, `TRACEFAST_BENCH_STAGE=NAME` takes the log as far as this
-//! stage and no further, `TRACEFAST_BENCH_ROUNDS=N` times (once): see `benches/guard.py`.
-
-#![allow(missing_docs)]
-#![allow(clippy::print_stdout)]
-
-#[path = "../../tracefast-core/benches/support/mod.rs"]
-mod support;
+//! timed.
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use criterion::SamplingMode;
 use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::format::{Format, Grammar};
 use tracefast_core::serial::pool::Pool;
@@ -35,56 +23,19 @@ const BLOCK: usize = 256 << 10;
 /// Rows of a row group.
 const GROUP: usize = 65_536;
 
-fn main() -> io::Result<()> {
-    if let Some(name) = support::alone() {
-        return alone(&name);
-    }
-    let mut criterion = support::criterion();
-    for (name, text) in support::logs(&["strace", "ftrace"])? {
-        let format = format_of(&name, &text)?;
-        let rows = run(&text, &format, Stage::Stitch).rows;
-        let mut group = criterion.benchmark_group(&name);
-        group.sampling_mode(SamplingMode::Flat);
-        group.throughput(support::throughput(rows, text.len()));
-        for (stage, name) in STAGES {
-            group.bench_function(name, |bench| {
-                bench.iter_custom(|rounds| {
-                    (0..rounds).map(|_| run(&text, &format, stage).took).sum()
-                });
-            });
-        }
-        group.finish();
-    }
-    criterion.final_summary();
-    Ok(())
-}
-
-/// Takes the whole log as far as one stage, for an external tool to measure.
-fn alone(wanted: &str) -> io::Result<()> {
-    let file =
-        support::named().ok_or_else(|| io::Error::other("TRACEFAST_BENCH_LOG names no log"))?;
-    let (stage, name) = STAGES
-        .into_iter()
-        .find(|(_, name)| *name == wanted)
-        .ok_or_else(|| io::Error::other(format!("there is no stage {wanted}")))?;
-    let text = std::fs::read(&file)?;
-    let format = format_of(&file, &text)?;
-    let rounds = std::env::var("TRACEFAST_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
-    for _ in 0..rounds.unwrap_or(1_u32) {
-        let Outcome { took, rows } = run(&text, &format, stage);
-        println!("{name}: {took:?}, {rows} rows, {} bytes", text.len());
-    }
-    Ok(())
-}
-
-fn format_of(name: &str, text: &[u8]) -> io::Result<Format> {
+/// The format of a log.
+///
+/// # Errors
+///
+/// If it has none.
+pub fn format_of(name: &str, text: &[u8]) -> io::Result<Format> {
     Format::detect(&text[..text.len().min(1 << 20)], None)
         .ok_or_else(|| io::Error::other(format!("{name}: not a log")))
 }
 
 /// How far the text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Stage {
+pub enum Stage {
     /// Into blocks.
     Blocks,
     /// Ends of lines, and where results may start.
@@ -103,7 +54,8 @@ enum Stage {
     Parquet,
 }
 
-const STAGES: [(Stage, &str); 8] = [
+/// All of them, and their names.
+pub const STAGES: [(Stage, &str); 8] = [
     (Stage::Blocks, "blocks"),
     (Stage::Structure, "structure"),
     (Stage::Portable, "portable"),
@@ -115,11 +67,12 @@ const STAGES: [(Stage, &str); 8] = [
 ];
 
 /// The result for one log.
-struct Outcome {
+#[derive(Debug)]
+pub struct Outcome {
     /// Time in the requested stage.
-    took: Duration,
+    pub took: Duration,
     /// Rows of all blocks, if a stage made rows.
-    rows: u64,
+    pub rows: u64,
 }
 
 /// Runs for one stage.
@@ -141,7 +94,7 @@ impl Watch {
 }
 
 /// Takes a log through the stages, up to this one.
-fn run(mut text: &[u8], format: &Format, stage: Stage) -> Outcome {
+pub fn run(mut text: &[u8], format: &Format, stage: Stage) -> Outcome {
     let pool = Arc::new(Pool::default());
     let mut grammar = Grammar::default();
     let mut marks = Marks::default();

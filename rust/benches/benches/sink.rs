@@ -1,16 +1,15 @@
 //! What writing costs, on one thread: the parquet crate's own writer, our encoders, and Arrow IPC,
 //! on batches that look like those of an strace log, and the Parquet encoder of each column alone.
 //!
-//! `cargo bench -p tracefast-io --bench sink [-- PART OF A NAME]`. The bytes a second of `files`
+//! `cargo bench -p tracefast-benches --bench sink [-- PART OF A NAME]`. The bytes a second of `files`
 //! are those of the file. With `TRACEFAST_BENCH_LOG=FILE` the argument texts are those of a log of
 //! strace.
 
 #![allow(missing_docs)]
 #![allow(clippy::from_iter_instead_of_collect)] // The array's type is what matters.
 
-#[path = "../../tracefast-core/benches/support/mod.rs"]
-mod bench;
-#[path = "../tests/support/mod.rs"]
+#[path = "../../tracefast-io/tests/support/mod.rs"]
+mod sinks;
 mod support;
 
 use std::io;
@@ -22,7 +21,8 @@ use arrow_array::{
     TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array, new_null_array,
 };
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
-use support::{Numbers, own, stock};
+use sinks::{Numbers, own, stock};
+use tracefast_benches::logs::{in_earnest, logs, named};
 use tracefast_core::events::schema::{COLUMNS, Column as C, schema};
 use tracefast_io::sink::{IpcAppender, IpcEncoder, ParquetEncoder, ParquetOptions};
 
@@ -30,9 +30,9 @@ use tracefast_io::sink::{IpcAppender, IpcEncoder, ParquetEncoder, ParquetOptions
 const BATCHES: usize = 2;
 
 fn main() -> io::Result<()> {
-    let (groups, rows) = if bench::in_earnest() { (4, 65_536) } else { (2, 500) };
+    let (groups, rows) = if in_earnest() { (4, 65_536) } else { (2, 500) };
     let batches = batches(groups * BATCHES, rows)?;
-    let mut criterion = bench::criterion();
+    let mut criterion = support::criterion();
     files(&mut criterion, &batches);
     let group: Vec<RecordBatch> = batches[..BATCHES].iter().map(with_processors).collect();
     columns(&mut criterion, &group);
@@ -60,7 +60,7 @@ fn files(criterion: &mut Criterion, batches: &[RecordBatch]) {
         ("own.arrow", &ipc),
     ];
     for (name, write) in writers {
-        group.throughput(bench::throughput(rows as u64, write().len()));
+        group.throughput(support::throughput(rows as u64, write().len()));
         group.bench_function(name, |bench| bench.iter(write));
     }
     group.finish();
@@ -112,8 +112,8 @@ fn columns(criterion: &mut Criterion, batches: &[RecordBatch]) {
 
 /// Argument texts of a real log, or made-up ones.
 fn arguments(numbers: &mut Numbers) -> io::Result<Vec<String>> {
-    if bench::named().is_some() {
-        let (_, log) = bench::logs(&[])?.remove(0);
+    if named().is_some() {
+        let (_, log) = logs(&[])?.remove(0);
         return Ok(String::from_utf8_lossy(&log)
             .lines()
             .filter_map(|line| {

@@ -1,5 +1,5 @@
 //! What finding the lines of an ftrace log and the columns of each costs, on one thread:
-//! `cargo bench -p tracefast-core --bench headers`, on the log that ships with the project, or on
+//! `cargo bench -p tracefast-benches --bench headers`, on the log that ships with the project, or on
 //! that of `TRACEFAST_BENCH_LOG=FILE`.
 //!
 //! With `TRACEFAST_BENCH_STAGE=headers` the file is read once, in pieces, as `wc` reads it, and
@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Instant;
 
+use tracefast_benches::logs::{logs, named};
 use tracefast_core::ftrace::header::{Layout, layouts::parse};
 use tracefast_core::ftrace::{self, header::Header};
 use tracefast_core::text::block::PAD;
@@ -24,12 +25,12 @@ const PIECE: usize = 256 << 10;
 const LOOK: usize = 1 << 20;
 
 fn main() -> io::Result<()> {
-    if support::alone().is_some() {
-        let file = support::named();
+    if std::env::var_os("TRACEFAST_BENCH_STAGE").is_some() {
+        let file = named();
         return once(&file.ok_or_else(|| io::Error::other("TRACEFAST_BENCH_LOG names no log"))?);
     }
     let mut criterion = support::criterion();
-    for (name, text) in support::logs(&["ftrace"])? {
+    for (name, text) in logs(&["ftrace"])? {
         let layout = usual(&text[..text.len().min(LOOK)]);
         let mut group = criterion.benchmark_group(&name);
         let lines = memchr::memchr_iter(b'\n', &text).count();

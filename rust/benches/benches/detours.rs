@@ -1,4 +1,5 @@
-//! How many lines of a log leave the fast path: `cargo bench --bench detours -- LOG…`.
+//! How many lines of a log leave the fast path: `cargo bench -p tracefast-benches --bench
+//! detours -- LOG…`.
 //!
 //! The marks of the structure pass and the layout of the log are not enough for these lines: a call
 //! with several ` = `, a torn line, one with other columns, a message, a header. Prints one line of
