@@ -13,7 +13,8 @@ pub(crate) fn merge_recent<T: Copy + Ord>(
     // Most logs are nearly in order: what comes before all new items stays where it is.
     let stays = merged.partition_point(|item| item <= first);
     let moved = merged.split_off(stays);
-    merged.reserve(moved.len() + recent.len());
+    // A table may have a hundred thousand of these lists: none has more room than it may need.
+    merged.reserve_exact(moved.len() + recent.len());
     let mut add = |item: T| {
         if !merged.last_mut().is_some_and(|last| join(last, item)) {
             merged.push(item);
