@@ -77,7 +77,9 @@ pub(crate) struct OpenFileDescription {
     /// strace writes the log to it.
     pub logged: bool,
     /// Its name may not be `path` any more.
-    pub astray: bool,
+    astray: bool,
+    /// [`OpenFileDescriptions::moves`] when it was opened.
+    moves: u32,
     /// The process that it stands for (`pidfd_open(2)`).
     pub process: Option<i32>,
     /// The end of a pair of sockets or of a pipe that it is.
@@ -118,6 +120,7 @@ impl OpenFileDescription {
             hidden: false,
             logged: false,
             astray: false,
+            moves: 0,
             process: None,
             end: None,
         }
@@ -269,6 +272,8 @@ pub(crate) struct OpenFileDescriptions {
     pub complete: bool,
     /// Calls of some children are not in the log.
     pub hidden: bool,
+    /// How often directories got other names, any of those that were open.
+    pub moves: u32,
 }
 
 impl OpenFileDescriptions {
@@ -322,14 +327,19 @@ impl OpenFileDescriptions {
         }
     }
 
-    /// Directories that are open were renamed, with this one or any; `None`: any. What is below
-    /// them has other names now.
+    /// Directories that are open were renamed with this one. What is below them has other names now.
     #[cold]
-    pub(crate) fn move_directories(&mut self, folder: Option<&[u8]>) {
+    pub(crate) fn move_directories(&mut self, folder: &[u8]) {
         for open in self.files.iter_mut() {
-            let moves = |path: &[u8]| folder.is_none_or(|folder| may_move_with(path, folder));
-            open.astray |= open.path.as_ref().is_some_and(|path| moves(path));
+            open.astray |= open.path.as_ref().is_some_and(|path| may_move_with(path, folder));
         }
+    }
+
+    /// The path that leads to the directory of a descriptor; `None` if the log does not show it.
+    pub(crate) fn directory(&mut self, file: DescriptionRef) -> Option<Arc<[u8]>> {
+        let moves = self.moves;
+        let open = self.get(file).filter(|open| !open.astray && open.moves == moves)?;
+        open.path.clone()
     }
 
     /// A call has written at the position of the description.
@@ -369,7 +379,8 @@ impl OpenFileDescriptions {
         }
     }
 
-    pub(crate) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
+    pub(crate) fn add(&mut self, mut file: OpenFileDescription) -> DescriptionRef {
+        file.moves = self.moves;
         self.files.add(file) as u32
     }
 

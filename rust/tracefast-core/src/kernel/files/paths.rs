@@ -87,8 +87,7 @@ fn from_directory(
         }
         directories.working.clone()
     } else {
-        let file = tasks.descriptor(task, at).and_then(|file| tasks.files.get(file));
-        file.filter(|file| !file.astray).and_then(|file| file.path.clone())
+        tasks.descriptor(task, at).and_then(|file| tasks.files.directory(file))
     };
     let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
     let base = base.filter(|base| base.len() <= LONGEST);

@@ -136,8 +136,7 @@ impl Kernel {
                 self.tasks.rooted = true;
             }
             (Op::Fchdir, ..) if done => {
-                let file = files[0].and_then(|file| self.tasks.files.get(file));
-                let path = file.filter(|file| !file.astray).and_then(|file| file.path.clone());
+                let path = files[0].and_then(|file| self.tasks.files.directory(file));
                 self.tasks.enter(task, path);
             }
             (Op::Rename, ..) if done => {
@@ -181,13 +180,8 @@ impl Kernel {
     /// The path of the row may have been a directory, or a link to one. Names below it mean other
     /// files now.
     fn lead_elsewhere(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
-        let (column, view) = if second {
-            (C::Path2, &block.rows.path2[row])
-        } else {
-            (C::Path, &block.rows.path[row])
-        };
-        if block.rows.has(row, column) {
-            self.tasks.files.lead_elsewhere(block.text_of(view));
+        if let Some(path) = block.path(row, second) {
+            self.tasks.files.lead_elsewhere(&path);
         }
     }
 
@@ -207,13 +201,8 @@ impl Kernel {
 
     /// The first or second path of the row means another file, or none.
     fn name_moves(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
-        let (column, view) = if second {
-            (C::Path2, &block.rows.path2[row])
-        } else {
-            (C::Path, &block.rows.path[row])
-        };
-        let last = block.rows.has(row, column).then(|| last_part(block.text_of(view))).flatten();
-        self.tasks.files.names_move(last);
+        let path = block.path(row, second);
+        self.tasks.files.names_move(path.and_then(|path| last_part(&path)));
     }
 
     fn rename(

@@ -101,6 +101,8 @@ pub(crate) struct Directories {
     pub lost: bool,
     /// Root directory, if it is not that of the start of the log: chroot(2).
     pub root: Option<Arc<[u8]>>,
+    /// [`OpenFileDescriptions::moves`] when it was entered.
+    moves: u32,
 }
 
 impl Directories {
@@ -130,6 +132,8 @@ pub(crate) struct Tasks {
     pub changed: Vec<i64>,
     tables: Shared<FdTable>,
     directories: Shared<Directories>,
+    /// How many directories were looked at because one was renamed.
+    looked_at: usize,
     spaces: Shared<AddressSpace>,
     /// Open file descriptions of all tasks.
     pub files: OpenFileDescriptions,
@@ -419,8 +423,15 @@ impl Tasks {
     /// Where its paths start.
     #[inline]
     pub(crate) fn directories(&mut self, task: TaskRef) -> &mut Directories {
-        let at = self.number_of_directories(task);
-        &mut self.directories[at]
+        let (at, moves) = (self.number_of_directories(task), self.files.moves);
+        let directories = &mut self.directories[at];
+        if directories.moves != moves {
+            directories.moves = moves;
+            if directories.working.is_some() {
+                directories.enter(None);
+            }
+        }
+        directories
     }
 
     /// Its address space.

@@ -17,6 +17,10 @@ const FOLLOWED: usize = 64;
 /// Stands for those that are too many. It never ends.
 const MORE: u32 = u32::MAX;
 
+/// How many directories are looked at because one was renamed, in all renames of a log. After that,
+/// each rename may be of any of them.
+const LOOKED_AT: usize = 1 << 22;
+
 impl Tasks {
     /// It is open whether the new task `child`, which has a table of its own, shares that of its
     /// parent.
@@ -133,19 +137,28 @@ impl Tasks {
                 }
             }
         }
-        self.directories[own].enter(path);
+        let moves = self.files.moves;
+        let directories = &mut self.directories[own];
+        directories.enter(path);
+        directories.moves = moves;
     }
 
-    /// Directories got other names, with this one or any: see
-    /// [`crate::kernel::descriptors::open_file_description::OpenFileDescriptions::move_directories`].
+    /// Directories got other names, with this one; `None`: with any.
     #[cold]
     pub(crate) fn move_directories(&mut self, folder: Option<&[u8]>) {
+        let Some(folder) = folder.filter(|_| self.looked_at < LOOKED_AT) else {
+            // Any of those that are open or entered.
+            self.files.moves += 1;
+            return;
+        };
         self.files.move_directories(folder);
+        let mut entered = 0;
         for (.., directories) in self.directories.iter_mut() {
-            let moves = |path: &[u8]| folder.is_none_or(|folder| may_move_with(path, folder));
-            if directories.working.as_ref().is_some_and(|path| moves(path)) {
+            entered += 1;
+            if directories.working.as_ref().is_some_and(|path| may_move_with(path, folder)) {
                 directories.enter(None);
             }
         }
+        self.looked_at += self.files.files.slots() + entered;
     }
 }

@@ -85,8 +85,8 @@ pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     (end.is_ascii_alphanumeric() || matches!(end, b')' | b']' | b'}')).then_some(from + at)
 }
 
-/// Whether something follows the number of bytes, the third argument of a call that writes; `None` if
-/// there is no number. `args`: the arguments, and what follows them.
+/// Whether text follows the number of bytes, which is the third argument of a call that writes.
+/// `None` if the call shows no number. `args` may go on after the arguments.
 pub(crate) fn count_goes_on(args: &[u8]) -> Option<bool> {
     let split = Split::new(args, 2);
     let count = split.get(args, 2)?;
