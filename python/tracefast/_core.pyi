@@ -20,6 +20,7 @@ __all__ = [
     "Files",
     "Flow",
     "Fold",
+    "FoldThreads",
     "Forks",
     "Memory",
     "ParquetEvents",
@@ -291,6 +292,17 @@ class TaskRows:
     def __new__(cls) -> Self: ...
     def add_to(self, events: _ArrowArray) -> Batch:
         """Return events, in order, with a column for folds that take all of them."""
+
+@final
+class FoldThreads:
+    """Folds that take the same batches in threads: each in order, several at once."""
+
+    def __new__(cls, folds: Sequence[Fold], threads: int) -> Self: ...
+    def take(self, batch: Batch) -> bool:
+        """Wait for room, 0.05 s at most, and give a batch to all; return whether there was room."""
+
+    def end(self) -> bool:
+        """Wait, 0.05 s at most, until all have taken everything; return whether they have."""
 
 @final
 class Files(Fold):

@@ -1,7 +1,6 @@
 """Tables that are made in one pass are the same as alone."""
 
-import time
-
+import polars as pl
 import pytest
 
 import tracefast as tf
@@ -57,40 +56,59 @@ def test_what_was_taken_has_no_workers():
         forks.take_workers(workers)
 
 
-class Takes:
-    """A fold that takes its time, or fails."""
-
-    def __init__(self, pause=0.0, fails_at=None):
-        self.taken, self._pause, self._fails_at = [], pause, fails_at
-
-    def push(self, batch):
-        time.sleep(self._pause)
-        if len(self.taken) == self._fails_at:
-            raise ValueError("it failed")
-        self.taken.append(batch)
+def calls(fold):
+    (part,) = fold.snapshot()
+    return pl.DataFrame(part)["calls"].sum()
 
 
-def test_all_take_everything_in_order_however_slow_one_is():
-    folds = [Takes(), Takes(pause=0.002), Takes()]
+def test_all_take_everything_and_what_waits_is_bounded():
+    batch = next(_core.Reader([str(DATA / "demo.strace.zst")]))
+    whole = _core.Syscalls()
+    whole.push(batch)
+    in_batch = calls(whole)
+    folds = [_core.Syscalls(), _core.Files(), _core.Syscalls(by="process")]
     given = 0
 
     def batches():
         nonlocal given
-        for number in range(50):
-            # What waits for the slow one is bounded.
-            assert number - len(folds[1].taken) <= 16
-            given += 1
-            yield None if number == 7 else number
+        for number in range(60):
+            for fold in folds[::2]:
+                assert given - calls(fold) / in_batch <= 16
+            given += number != 7
+            yield None if number == 7 else batch
 
     for _ in pushed_to_all(batches(), folds):
         pass
-    assert given == 50
-    for fold in folds:
-        assert fold.taken == [number for number in range(50) if number != 7]
+    assert given == 59
+    assert [calls(fold) for fold in folds[::2]] == [59 * in_batch] * 2
 
 
-@pytest.mark.parametrize("at", [0, 5, 48])
-def test_an_error_of_one_is_raised(at):
-    with pytest.raises(ValueError, match="it failed"):
-        for _ in pushed_to_all(iter(range(49)), [Takes(), Takes(fails_at=at)]):
+def test_folds_can_be_dropped_before_the_end():
+    batch = next(_core.Reader([str(DATA / "demo.strace.zst")]))
+    folds = [_core.Files(), _core.Waits(min_ns=0)]
+    passing = pushed_to_all((batch for _ in range(1000)), folds)
+    for _ in range(20):
+        next(passing)
+    passing.close()
+    del passing
+    # Their threads have ended, or they could not give their tables.
+    assert all(fold.finish() for fold in folds)
+
+
+@pytest.mark.parametrize("good", [0, 5, 48])
+def test_an_error_of_one_is_raised(good):
+    log = str(DATA / "demo.strace.zst")
+    whole, part = next(_core.Reader([log])), next(_core.Reader([log], columns=["name"]))
+    batches = [whole] * good + [part] * (49 - good)
+    with pytest.raises(ValueError, match=r"the column '.*' is missing"):
+        for _ in pushed_to_all(iter(batches), [_core.Files(), _core.Processes()]):
+            pass
+
+
+def test_a_table_that_was_taken_takes_no_events():
+    batch = next(_core.Reader([str(DATA / "demo.strace.zst")]))
+    taken = _core.Files()
+    taken.finish()
+    with pytest.raises(RuntimeError, match="already taken"):
+        for _ in pushed_to_all(iter([batch]), [_core.Processes(), taken]):
             pass

@@ -250,7 +250,7 @@ def fold_together(
         folds = [new_fold() for new_fold in new_folds]
         take_over = _expecting(folds)
         try:
-            yield from pushed_to_all(_with_task_rows(opener(list(types)), folds), folds)
+            yield from _pushed_directly(opener(list(types)), folds)
         except UnreadableError:
             pass  # polars has to read the files.
         else:
@@ -274,9 +274,22 @@ def finished(passing: Generator[None, None, T]) -> T:
             return result
 
 
-def _with_task_rows(batches: Batches, folds: Sequence[Fold]) -> Batches:
+def _pushed_directly(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
+    """Pass batches to folds: to one as they come, to several in threads."""
+    several = [fold for fold in folds if isinstance(fold, _core.Fold)]
+    if len(several) == len(folds) > 1:
+        yield from pushed_to_all(_with_task_rows(batches, several), several)
+        return
+    for batch in batches:
+        if batch is not None:
+            for fold in folds:
+                fold.push(batch)
+        yield
+
+
+def _with_task_rows(batches: Batches, folds: Sequence[_core.Fold]) -> Batches:
     """Find out what each row says about tasks, if several folds would do so for themselves."""
-    follow = [fold for fold in folds if isinstance(fold, _core.Fold) and fold.follows_tasks]
+    follow = [fold for fold in folds if fold.follows_tasks]
     if len(follow) < _FOLLOWING:
         return batches
     rows = _core.TaskRows()

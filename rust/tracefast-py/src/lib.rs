@@ -57,6 +57,8 @@ mod _core {
     #[pymodule_export]
     use super::tables::fold::{Fold, TaskRows};
     #[pymodule_export]
+    use super::tables::fold_threads::FoldThreads;
+    #[pymodule_export]
     use super::tables::forks::Forks;
     #[pymodule_export]
     use super::tables::memory::Memory;

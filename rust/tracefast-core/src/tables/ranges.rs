@@ -121,13 +121,25 @@ impl Lists {
             _ => return self.merged.push((start, end)),
         }
         // A range that is read again is covered already.
-        let at = self.merged.partition_point(|&(_, last)| last < start);
+        let at = self.first_from(start);
         if self.merged.get(at).is_none_or(|&(first, last)| start < first || last < end) {
             self.recent.push((start, end));
         }
         if self.recent.len() >= WAITING.max(self.merged.len()) {
             self.merge();
         }
+    }
+
+    /// The first range that ends at `start` or later, looked for from the end: what does not come in
+    /// order is rarely far back.
+    fn first_from(&self, start: i64) -> usize {
+        let (mut from, mut to, mut step) = (self.merged.len(), self.merged.len(), 1);
+        while from > 0 && self.merged[from - 1].1 >= start {
+            to = from - 1;
+            from = from.saturating_sub(step);
+            step *= 2;
+        }
+        from + self.merged[from..to].partition_point(|&(_, last)| last < start)
     }
 
     fn merge(&mut self) {

@@ -39,12 +39,17 @@ struct Lists {
     last: (i64, u64),
     recent: Vec<(i64, u64)>,
     counted: Vec<(i64, u64)>,
+    /// Where values were found among the counted ones, by some bits of their hash; none while
+    /// there are few.
+    found: Option<Box<[u16; FOUND]>>,
 }
 
 /// The least number of values to wait for before they are counted.
 const WAITING: usize = 64;
 /// The most counted values among which a new one is looked for.
 const SEARCHED: usize = 1 << 12;
+/// How many places of values are remembered.
+const FOUND: usize = 1 << 8;
 
 impl Values {
     /// Adds one value.
@@ -134,15 +139,38 @@ impl Lists {
         let before = std::mem::replace(&mut self.last, (value, times));
         // Most values occurred before. Among very many, looking for one costs more than sorting.
         if self.counted.len() <= SEARCHED
-            && let Ok(at) = self.counted.binary_search_by_key(&before.0, |&(value, _)| value)
+            && let Some(count) = self.count_of(before.0)
         {
-            self.counted[at].1 += before.1;
+            *count += before.1;
             return;
         }
         if self.recent.len() >= WAITING.max(self.counted.len()) {
             self.count();
         }
         self.recent.push(before);
+    }
+
+    /// How often a counted value occurred.
+    #[inline]
+    fn count_of(&mut self, value: i64) -> Option<&mut u64> {
+        // Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4.
+        let hash = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        let known = self.found.as_ref().map(|found| usize::from(found[hash as usize % FOUND]));
+        // Since then it may have moved.
+        let known = known.filter(|&at| self.counted.get(at).is_some_and(|one| one.0 == value));
+        let at = match known {
+            Some(at) => at,
+            None => self.search(value, hash as usize % FOUND)?,
+        };
+        self.counted.get_mut(at).map(|(_, count)| count)
+    }
+
+    fn search(&mut self, value: i64, hash: usize) -> Option<usize> {
+        let at = self.counted.binary_search_by_key(&value, |&(value, _)| value).ok()?;
+        if self.counted.len() > WAITING {
+            self.found.get_or_insert_with(|| Box::new([0; FOUND]))[hash] = at as u16;
+        }
+        Some(at)
     }
 
     /// All values in order.
@@ -237,6 +265,24 @@ mod tests {
             let commonest = list.iter().copied().max_by_key(|&value| (often(value), value));
             prop_assert_eq!(counted.commonest(), commonest);
         }
+    }
+
+    #[test]
+    fn values_are_found_again_after_they_have_moved() {
+        let mut values = Values::default();
+        // Smaller ones come later, so that all counted ones move.
+        for round in 0..40 {
+            for value in (-30 * round..300).rev() {
+                values.push(value * 1000);
+            }
+        }
+        let counted = values.counted();
+        for (value, count) in counted.values().iter().map(|&(value, count)| (value / 1000, count)) {
+            let rounds =
+                if value < 0 { 40 - (value.unsigned_abs() as u64).div_ceil(30) } else { 40 };
+            assert_eq!(count, rounds, "{value}");
+        }
+        assert_eq!(counted.values().len(), 300 + 30 * 39);
     }
 
     #[test]

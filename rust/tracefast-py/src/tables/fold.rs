@@ -1,7 +1,7 @@
 //! The folds of the core as Python objects: batches of events in, one table out.
 
 use std::any::Any;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -73,8 +73,33 @@ fn snapshot<F: fold::Fold + Clone + 'static>(
 
 /// A table in the making: batches of events in, in order, one table out.
 #[pyclass(frozen, subclass, module = "tracefast._core")]
-pub struct Fold {
-    state: Mutex<Option<State>>,
+pub struct Fold(SharedFold);
+
+/// A fold that threads without Python may push to; None once its table was taken.
+#[derive(Clone)]
+pub(crate) struct SharedFold(Arc<Mutex<Option<State>>>);
+
+/// What came of a batch.
+pub(crate) enum Pushed {
+    Done,
+    /// The table was already taken.
+    Taken,
+    Failed(ArrowError),
+}
+
+impl SharedFold {
+    pub(crate) fn push(&self, batch: &RecordBatch) -> Pushed {
+        match &mut *self.lock() {
+            None => Pushed::Taken,
+            Some(State { fold, words, .. }) => {
+                fold.push(batch, words).map_or_else(Pushed::Failed, |()| Pushed::Done)
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<State>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct State {
@@ -107,7 +132,8 @@ impl Fold {
         snapshot: Option<Snapshot>,
     ) -> PyClassInitializer<T> {
         let (fold, words) = (Box::new(fold), fold::Dictionaries::default());
-        let base = Self { state: Mutex::new(Some(State { fold, snapshot, words })) };
+        let state = Mutex::new(Some(State { fold, snapshot, words }));
+        let base = Self(SharedFold(Arc::new(state)));
         PyClassInitializer::from(base).add_subclass(class)
     }
 
@@ -125,9 +151,13 @@ impl Fold {
         self.lock().as_mut().map(look).ok_or_else(taken)
     }
 
-    /// The fold; None if its table was taken.
     fn lock(&self) -> MutexGuard<'_, Option<State>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
+    }
+
+    /// The fold, for threads without Python.
+    pub(crate) fn shared(&self) -> SharedFold {
+        self.0.clone()
     }
 }
 
@@ -166,13 +196,13 @@ impl Fold {
     /// Take in events.
     fn push(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut over = false;
-        feed(py, events, |batch| {
-            let mut state = self.lock();
-            let Some(State { fold, words, .. }) = &mut *state else {
+        feed(py, events, |batch| match self.0.push(batch) {
+            Pushed::Done => Ok(()),
+            Pushed::Failed(error) => Err(error),
+            Pushed::Taken => {
                 over = true;
-                return Ok(());
-            };
-            fold.push(batch, words)
+                Ok(())
+            }
         })?;
         if over { Err(taken()) } else { Ok(()) }
     }

@@ -6,6 +6,7 @@ pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod flow;
 pub(crate) mod fold;
+pub(crate) mod fold_threads;
 pub(crate) mod forks;
 pub(crate) mod memory;
 pub(crate) mod processes;
