@@ -119,6 +119,8 @@ pub(crate) struct World {
     first: HashMap<u32, u32>,
     /// The task of each thread id, by source.
     pub(crate) by_tid: HashMap<(u32, i32), u32>,
+    /// By source and process id, those that have not ended.
+    processes: HashMap<(u32, i32), Vec<u32>>,
     /// The paths of shared mappings.
     mapped: HashMap<u64, Box<str>>,
     /// The last task that died with a shared mapping, and the line.
@@ -155,7 +157,9 @@ impl World {
         }
         let (tid, pid) = ids;
         if self.tasks[at].alive || self.tasks[at].last_line > 0 {
+            self.leave_process(number);
             (self.tasks[at].tid, self.tasks[at].pid) = (tid, pid);
+            self.join_process(number);
             return;
         }
         let space = self.add_space(Space::new(number, false));
@@ -170,9 +174,32 @@ impl World {
             first_line: line,
             ..Live::default()
         };
+        self.join_process(number);
         self.first.entry(source).or_insert(number);
         if let Some(tid) = tid {
             self.by_tid.insert((source, tid), number);
+        }
+    }
+
+    /// The source and the id of a task's process, if the log shows it.
+    fn process(&self, number: u32) -> Option<(u32, i32)> {
+        self.task(number).and_then(|task| Some((task.source, task.pid?)))
+    }
+
+    fn join_process(&mut self, number: u32) {
+        let alive = self.task(number).is_some_and(|task| task.alive);
+        if let Some(process) = self.process(number).filter(|_| alive) {
+            self.processes.entry(process).or_default().push(number);
+        }
+    }
+
+    fn leave_process(&mut self, number: u32) {
+        let Some(process) = self.process(number) else { return };
+        if let Some(tasks) = self.processes.get_mut(&process) {
+            tasks.retain(|&one| one != number);
+            if tasks.is_empty() {
+                self.processes.remove(&process);
+            }
         }
     }
 
@@ -375,22 +402,21 @@ impl World {
 
     /// A task ends, and with it all threads of its process.
     pub(crate) fn dies_with_its_process(&mut self, number: u32) {
-        let Some((source, pid)) = self.task(number).map(|task| (task.source, task.pid)) else {
-            return;
-        };
-        let threads = self
-            .tasks
-            .iter_mut()
-            .filter(|task| task.alive && task.source == source && task.pid == pid && pid.is_some());
-        threads.for_each(|task| task.dying = true);
+        let tasks = self.process(number).and_then(|process| self.processes.get(&process));
+        for &one in tasks.into_iter().flatten() {
+            if let Some(task) = self.tasks.get_mut(one as usize) {
+                task.dying = true;
+            }
+        }
     }
 
     /// A task ended; `badly` if it was killed, or failed; `killed`: when a signal killed it.
     pub(crate) fn ended(&mut self, number: u32, line: u64, badly: bool, killed: Option<i64>) {
-        let Some(task) = self.task_mut(number) else { return };
-        if !task.alive {
+        if self.task(number).is_none_or(|task| !task.alive) {
             return;
         }
+        self.leave_process(number);
+        let task = &mut self.tasks[number as usize];
         (task.alive, task.last_line, task.blocked, task.series) = (false, line, None, None);
         let (space, table) = (task.space, task.table);
         if killed.is_some() {
