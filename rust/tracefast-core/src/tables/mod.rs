@@ -27,3 +27,10 @@ mod tests;
 pub(crate) mod values;
 pub mod waits;
 pub mod workers;
+
+/// Takes one out of a list that has it once at most. Those that were added first usually go first.
+fn take_out(list: &mut Vec<u32>, one: u32) {
+    if let Some(at) = list.iter().position(|&other| other == one) {
+        list.remove(at);
+    }
+}

@@ -19,6 +19,9 @@ use crate::tables::waits::world::wakes::{ANY, Wake};
 /// Waits that ended a moment ago, and whose ender has not yet shown itself.
 const MOST: usize = 64;
 
+/// Of so many ends nobody looks for who ended a wait, if the log does not say which was ready.
+pub(crate) const MOST_ENDS: usize = 256;
+
 /// Waits whose ender may come later: its call was under way when theirs returned.
 #[derive(Debug, Default)]
 pub(crate) struct Late {
@@ -144,6 +147,11 @@ impl Waits {
             .and_then(|fd| self.world.tables.descriptor(self.world.task(at.task)?.table, fd))
             .map(|descriptor| descriptor.ofd)
             .or_else(|| self.ready_of_set(at, &waiting.target));
+        if let (None, Target::Ends { ends, .. }) = (ready, &waiting.target)
+            && ends.len() >= MOST_ENDS
+        {
+            return;
+        }
         let mut moved_to = None;
         let waker = match &waiting.target {
             &Target::Futex { key, value, private, mask, .. } => {

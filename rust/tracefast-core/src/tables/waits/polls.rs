@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::tables::waits::arguments::{Arguments, Limit, Watched};
 use crate::tables::waits::calls::Waiting;
+use crate::tables::waits::enders::MOST_ENDS;
 use crate::tables::waits::fold::{At, Columns, Waits};
 use crate::tables::waits::wait::On;
 use crate::tables::waits::word_classes::{Act, Status};
@@ -78,18 +79,28 @@ impl Waits {
         waiting.fd = columns.1.fd[0].get(at.row);
         let end = ofd.and_then(|ofd| self.world.ends.get(ofd));
         let Some(set) = end.and_then(|end| end.set.as_deref()) else { return waiting };
+        // A set may have very many entries, and most calls say for which one they returned. All that
+        // it waited for counts where it is judged who could have gone on meanwhile.
+        let ready = ofd.filter(|_| !self.moments.are_open());
+        let ready = ready.and_then(|set| self.ready_in(at, set));
+        let of_one = ready.into_iter().flat_map(|ready| set.watched_of(ready));
+        let all = ready.is_none().then(|| set.watched()).into_iter().flatten();
+        // Nobody looks for who ended a wait for more than that.
+        let most = if at.status == Status::Returned { MOST_ENDS } else { usize::MAX };
+        let mut chosen = of_one.chain(all);
+        let (chosen, more): (Vec<_>, _) = (chosen.by_ref().take(most).collect(), chosen.next());
         let mut ends = Vec::new();
-        for one in &set.watched {
+        for one in &chosen {
             ends.extend(one.take.then_some((one.ofd, true)));
             ends.extend(one.give.then_some((one.ofd, false)));
         }
         let first = ends.first().and_then(|&(ofd, _)| self.world.ends.get(ofd));
         waiting.on = first.map_or(On::Other, End::on);
-        let names = set.watched.iter().filter_map(|one| self.name_of_end(one.ofd)).take(8);
+        let names = chosen.iter().filter_map(|one| self.name_of_end(one.ofd)).take(8);
         let names: Vec<_> = names.collect();
         waiting.object = (!names.is_empty()).then(|| names.join(", "));
         // One that watches nothing in the log may have been filled by calls that a filter hides.
-        let others = set.others || ends.is_empty();
+        let others = set.others || ends.is_empty() || more.is_some();
         waiting.target = Target::Ends { ends, others, set: ofd };
         waiting
     }
@@ -118,6 +129,10 @@ impl Waits {
     /// The end for which `epoll_wait`(2) returned, by the data that the program gave to it.
     pub(super) fn ready_of_set(&self, at: &At<'_>, target: &Target) -> Option<Ofd> {
         let &Target::Ends { set: Some(set), .. } = target else { return None };
+        self.ready_in(at, set)
+    }
+
+    fn ready_in(&self, at: &At<'_>, set: Ofd) -> Option<Ofd> {
         if at.act != Act::EpollWait || at.status != Status::Returned || at.ret? < 1 {
             return None;
         }

@@ -7,6 +7,7 @@ use crate::linux::clone::Kind as Birth;
 use crate::tables::packed::Packed;
 use crate::tables::process_tracking::kinds;
 use crate::tables::process_tracking::launcher::StartMethod;
+use crate::tables::take_out;
 use crate::tables::workers::fold::Workers;
 use crate::tables::workers::growth::Growth;
 use crate::tables::workers::life::{FileRead, Life, Ready};
@@ -131,7 +132,7 @@ impl Workers {
         self.early.remove(&task);
         let parent = self.owner(birth.parent);
         if let Some(siblings) = self.children.get_mut(&parent) {
-            siblings.retain(|&sibling| sibling != task);
+            take_out(siblings, task);
             if siblings.is_empty() {
                 self.children.remove(&parent);
             }

@@ -41,6 +41,11 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
+    /// Whether it is not yet known of some who could have gone on then.
+    pub(crate) fn are_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// A call that was under way at open moments has made a task.
     pub(crate) fn born(
         &mut self,
@@ -112,14 +117,14 @@ impl Waits {
 
     /// A row of a task shows where it was at open moments.
     pub(crate) fn shown(&mut self, task: u32) {
-        if !self.moments.open.is_empty() {
+        if self.moments.are_open() {
             self.resolve(task, None);
         }
     }
 
     /// A wait that ended may have been under way at open moments.
     pub(crate) fn was_blocked(&mut self, task: u32, blocked: &Blocked) {
-        if !self.moments.open.is_empty() {
+        if self.moments.are_open() {
             self.resolve(task, Some(blocked));
         }
     }

@@ -22,6 +22,10 @@ use crate::tables::waits::world::tasks::{Blocked, Target, World};
 /// Waits for one thing in a row that must have timed out until they are a series.
 const SERIES: u32 = 2;
 
+/// How many tasks are looked at for all that wait at one moment. Of more, such as of five thousand
+/// threads that wait for one lock, those that come later are taken for some who may go on.
+const MOST_LOOKS: usize = 1 << 26;
+
 /// Bytes for which a pipe has room. It has 16 pages (pipe(7)); a write starts a page of its own if it
 /// does not fit into the last one, so that one of two may be nearly empty.
 const ALWAYS_FITS: i64 = 8 * 4096;
@@ -76,6 +80,7 @@ pub(crate) fn judge(world: &World, tracker: &Tracker, waits: &mut [Wait], at: &N
         leads_out[component[at]] |= edges.iter().any(|&to| component[to] != component[at]);
     }
     let is_core = |at: usize| stuck[at] && !leads_out[component[at]];
+    let groups = groups(&nodes, &component, now, &is_core);
     let stalled = stalled(&nodes, &by_task, &stuck);
     for (at, node) in nodes.iter().enumerate() {
         let Some(wait) = node.wait.and_then(|number| waits.get_mut(number as usize)) else {
@@ -99,18 +104,15 @@ pub(crate) fn judge(world: &World, tracker: &Tracker, waits: &mut [Wait], at: &N
             judged.waits_for = all.first().copied();
         }
         if is_core(at) {
-            let group: Vec<usize> =
-                (0..nodes.len()).filter(|&other| component[other] == component[at]).collect();
-            let since = |one: &Node<'_>| one.wakers.killed.map_or(one.ts, |ts| ts.max(one.ts));
-            let youngest = group.iter().map(|&one| since(&nodes[one])).max().unwrap_or(now);
-            let certain = whole && group.iter().all(|&one| nodes[one].wakers.certain);
-            let old = now.saturating_sub(youngest) >= AGE_NS;
-            judged.verdict =
-                if certain && old { Verdict::Deadlock } else { Verdict::LikelyDeadlock };
-            let members: Vec<&Node<'_>> = group.iter().map(|&one| &nodes[one]).collect();
-            judged.proof = Some(proofs::proof(world, node, &members));
-            judged.because = proofs::because(world, node, &members, judged.proof);
-            judged.root = members.iter().min_by_key(|one| (one.ts, one.line)).map(|one| one.task);
+            let group = &groups[&component[at]];
+            judged.verdict = if whole && group.certain && group.old {
+                Verdict::Deadlock
+            } else {
+                Verdict::LikelyDeadlock
+            };
+            judged.proof = Some(proofs::proof(world, node, &group.members));
+            judged.because = proofs::because(world, node, &group.members, judged.proof);
+            judged.root = group.first;
             judged.could_wake = Some(Vec::new());
         } else if stuck[at] || stalled[at] {
             judged.verdict = Verdict::Stalled;
@@ -136,6 +138,41 @@ pub(crate) fn judge(world: &World, tracker: &Tracker, waits: &mut [Wait], at: &N
     }
 }
 
+/// Tasks that wait for one another, and for nobody else.
+struct Group<'a> {
+    members: Vec<&'a Node<'a>>,
+    /// The log shows where all come from who could end their waits.
+    certain: bool,
+    /// They have waited for long.
+    old: bool,
+    /// Who waits for the longest time.
+    first: Option<u32>,
+}
+
+/// The groups of those nodes that are a core, by component.
+fn groups<'a>(
+    nodes: &'a [Node<'a>],
+    component: &[usize],
+    now: i64,
+    is_core: &impl Fn(usize) -> bool,
+) -> HashMap<usize, Group<'a>> {
+    let mut members: HashMap<usize, Vec<&Node<'_>>> = HashMap::default();
+    for (at, node) in nodes.iter().enumerate().filter(|&(at, _)| is_core(at)) {
+        members.entry(component[at]).or_default().push(node);
+    }
+    let since = |one: &&Node<'_>| one.wakers.killed.map_or(one.ts, |ts| ts.max(one.ts));
+    let group = |members: Vec<&'a Node<'a>>| {
+        let youngest = members.iter().map(since).max().unwrap_or(now);
+        Group {
+            certain: members.iter().all(|one| one.wakers.certain),
+            old: now.saturating_sub(youngest) >= AGE_NS,
+            first: members.iter().min_by_key(|one| (one.ts, one.line)).map(|one| one.task),
+            members,
+        }
+    };
+    members.into_iter().map(|(component, members)| (component, group(members))).collect()
+}
+
 /// Whether a wait was found stuck at an earlier moment.
 fn is_settled(wait: &Wait) -> bool {
     let verdict = wait.judged.as_ref().map(|judged| judged.verdict);
@@ -145,13 +182,19 @@ fn is_settled(wait: &Wait) -> bool {
 fn nodes<'a>(world: &'a World, now: &Now) -> Vec<Node<'a>> {
     let mut nodes = Vec::new();
     let others = Others::new(world, now.source, now.log.ftrace);
+    let mut looks = MOST_LOOKS;
     for (number, task) in (0..).zip(&world.tasks) {
         if !task.alive || task.source != now.source {
             continue;
         }
         let Some(blocked) = task.blocked.as_deref() else { continue };
         let series = task.series.filter(|series| series.count >= SERIES);
-        let mut wakers = wakers(world, number, blocked, &others);
+        let mut wakers = match looks.checked_sub(others.all.len()) {
+            Some(_) => wakers(world, number, blocked, &others),
+            None => Wakers::default(),
+        };
+        let found = wakers.tasks.len() + wakers.likely.len();
+        looks = looks.saturating_sub(if found > 0 { others.all.len() + found } else { 0 });
         wakers.certain &= blocked.limit == Limit::None;
         // One signal may kill all: those who died a moment ago could still act.
         if !now.last && wakers.killed.is_some_and(|ts| now.ts.saturating_sub(ts) < AGE_NS) {

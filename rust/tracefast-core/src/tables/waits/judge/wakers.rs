@@ -1,5 +1,7 @@
 //! Who could end a wait.
 
+use std::collections::HashSet;
+
 use crate::tables::waits::world::acts::Acts;
 use crate::tables::waits::world::descriptors::Ofd;
 use crate::tables::waits::world::ends::Kind;
@@ -33,13 +35,14 @@ pub(crate) struct Wakers {
 pub(crate) struct Others {
     /// Those of whom the log does not show who made them.
     strangers: Vec<u32>,
-    /// All that live.
-    all: Vec<u32>,
+    /// All of the log that live.
+    pub(crate) all: Vec<u32>,
 }
 
 impl Others {
     pub(crate) fn new(world: &World, source: u32, ftrace: bool) -> Self {
-        let all = with(world, |one| one.source == source);
+        let alive = (0..).zip(&world.tasks).filter(|(_, one)| one.alive && one.source == source);
+        let all: Vec<u32> = alive.map(|(number, _)| number).collect();
         let strange = |one: &&u32| world.task(**one).is_some_and(|one| !one.known);
         // ftrace may show all tasks of the machine.
         let strangers =
@@ -53,7 +56,7 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
     let Some(task) = world.task(number) else { return Wakers::default() };
     let mut found = match &blocked.target {
         Target::Futex { key, private, value, .. } => {
-            futex(world, (number, task), *key, *private, *value)
+            futex(world, others, (number, task), (*key, *private, *value))
         }
         Target::Ends { ends, others, set } => {
             let mut found = self::ends(world, (number, task), ends, blocked.ts);
@@ -66,11 +69,11 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
             }
             found
         }
-        Target::Child(pid) => children(world, task, *pid),
+        Target::Child(pid) => children(world, others, task, *pid),
         Target::Vfork => {
             let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
             // Its threads share its memory, too.
-            found.tasks = with(world, |child| {
+            found.tasks = with(world, others, |child| {
                 child.parent == Some(number) && child.space == task.space && !child.thread
             });
             found
@@ -95,7 +98,7 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
             found.woken = released.is_some_and(|acts| acts.any_since(blocked.ts));
             found
         }
-        Target::Ipc(key, take) => ipc(world, task, (*key, *take), blocked.ts),
+        Target::Ipc(key, take) => ipc(world, others, (*key, *take), blocked.ts),
         Target::Opening(_)
         | Target::Lease(_)
         | Target::Timer
@@ -111,6 +114,11 @@ pub(crate) fn wakers(world: &World, number: u32, blocked: &Blocked, others: &Oth
     if matches!(blocked.target, Target::Child(_) | Target::Vfork) && found.tasks.is_empty() {
         // Those whom it waits for have ended, or the log does not show them.
         (found.all, found.shown) = (false, false);
+    }
+    if !found.all && !found.shown {
+        // Anybody could: it is not said who. There may be very many, and many who wait so.
+        (found.tasks, found.likely) = (Vec::new(), Vec::new());
+        return found;
     }
     if !matches!(blocked.target, Target::Vfork) {
         // One of whom the log does not show who made it may share with any other.
@@ -152,22 +160,22 @@ fn signallers(world: &World, task: &Live, others: &Others) -> Vec<u32> {
         return others.all.iter().filter(apart).copied().collect();
     }
     if handled.children() {
-        return children(world, task, None).tasks;
+        return children(world, others, task, None).tasks;
     }
     Vec::new()
 }
 
-fn with(world: &World, wanted: impl Fn(&Live) -> bool) -> Vec<u32> {
-    let tasks = (0..).zip(&world.tasks);
-    tasks.filter(|(_, task)| task.alive && wanted(task)).map(|(number, _)| number).collect()
+/// Those of the log that live, and are `wanted`.
+fn with(world: &World, others: &Others, wanted: impl Fn(&Live) -> bool) -> Vec<u32> {
+    let wanted = |&&number: &&u32| world.task(number).is_some_and(&wanted);
+    others.all.iter().filter(wanted).copied().collect()
 }
 
 fn futex(
     world: &World,
+    others: &Others,
     (number, task): (u32, &Live),
-    key: FutexKey,
-    private: bool,
-    value: i64,
+    (key, private, value): (FutexKey, bool, i64),
 ) -> Wakers {
     let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
     // pthread_join waits for the id of a thread to be cleared.
@@ -190,17 +198,15 @@ fn futex(
             found.killed = space.killed;
             // A log may be that of one thread alone. Memory of which the log does not show what is
             // mapped may be shared.
-            let several = || with(world, |one| one.source == task.source).len() > 1;
+            let several = || others.all.len() > 1;
             found.all = task.tid.is_some() && (space.known || private && several());
             // A thread whose creation is not in the log; of tasks that are older than the log, each
             // may be a thread of the same process.
             let older = |one: &Live| {
                 !space.known && world.spaces.get(&one.space).is_some_and(|space| !space.known)
             };
-            let strangers = with(world, |one| {
-                one.source == task.source
-                    && one.space != task.space
-                    && (one.pid == task.pid || older(one))
+            let strangers = with(world, others, |one| {
+                one.space != task.space && (one.pid == task.pid || older(one))
             });
             found.certain &= strangers.is_empty();
             found.tasks.extend(strangers);
@@ -269,36 +275,31 @@ fn ends(world: &World, (number, task): (u32, &Live), ends: &[(Ofd, bool)], since
 }
 
 /// Of a semaphore or queue without a key: its creator, whom that made, and who used it.
-fn ipc(world: &World, task: &Live, (key, take): (IpcKey, bool), since: i64) -> Wakers {
+fn ipc(world: &World, others: &Others, (key, take): (IpcKey, bool), since: i64) -> Wakers {
     let Some(one) = world.ipcs.get(key).filter(|one| !one.anybody) else {
         return Wakers::default();
     };
     let mut found = Wakers { all: true, shown: true, ..Wakers::default() };
     let Some(creator) = one.creator else { return Wakers::default() };
-    let alive = with(world, |one| one.source == task.source);
-    let all = alive.len();
     let could = |one_task: &u32| one.users.contains(one_task) || world.descends(*one_task, creator);
-    found.tasks = alive.into_iter().filter(could).collect();
+    found.tasks = others.all.iter().copied().filter(could).collect();
     // Another task of the log may have been told its number.
-    found.certain = found.tasks.len() == all;
+    found.certain = found.tasks.len() == others.all.len();
     let acts = if take { &one.gave } else { &one.took };
     found.woken = acts.any_since(since);
     found
 }
 
-fn children(world: &World, task: &Live, pid: Option<i32>) -> Wakers {
+fn children(world: &World, others: &Others, task: &Live, pid: Option<i32>) -> Wakers {
     let mut found = Wakers { all: true, shown: true, certain: true, ..Wakers::default() };
     let mine = |one: &Live| {
         let parent = one.parent.and_then(|parent| world.task(parent));
-        one.source == task.source
-            && !one.thread
+        !one.thread
             && parent.is_some_and(|parent| parent.pid == task.pid)
             && pid.is_none_or(|pid| one.pid == Some(pid) || one.tid == Some(pid))
     };
-    let pids: Vec<_> =
-        with(world, mine).into_iter().filter_map(|child| world.task(child)?.pid).collect();
-    found.tasks = with(world, |one| {
-        one.source == task.source && one.pid.is_some_and(|pid| pids.contains(&pid))
-    });
+    let mine = with(world, others, mine).into_iter();
+    let pids: HashSet<i32> = mine.filter_map(|child| world.task(child)?.pid).collect();
+    found.tasks = with(world, others, |one| one.pid.is_some_and(|pid| pids.contains(&pid)));
     found
 }

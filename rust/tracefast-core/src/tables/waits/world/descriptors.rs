@@ -3,6 +3,7 @@
 //! Only ends are kept, not files, so most tables are nearly empty.
 
 use crate::hash::HashMap;
+use crate::tables::take_out;
 
 /// An open file description: the number of its source, and its own.
 pub(crate) type Ofd = (u32, u32);
@@ -214,7 +215,7 @@ impl Tables {
     /// A task ends, or leaves its table. Without tasks a table is closed.
     pub(crate) fn leave(&mut self, table: u32, task: u32) {
         let Some(entry) = self.all.get_mut(&table) else { return };
-        entry.tasks.retain(|&one| one != task);
+        take_out(&mut entry.tasks, task);
         if entry.tasks.is_empty()
             && let Some(entry) = self.all.remove(&table)
         {

@@ -252,7 +252,7 @@ impl Ends {
         }
         for set in sets {
             if let Some(set) = self.all.get_mut(&set).and_then(|set| set.set.as_deref_mut()) {
-                set.watched.retain(|one| one.ofd != ofd);
+                set.forget(ofd);
             }
         }
     }

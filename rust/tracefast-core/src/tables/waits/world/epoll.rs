@@ -1,11 +1,16 @@
 //! What epoll sets watch: epoll(7).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::tables::waits::world::descriptors::Ofd;
 
 /// What only an epoll set has.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EpollSet {
-    pub(crate) watched: Vec<Watch>,
+    /// By description, and by the number under which it was added.
+    watched: BTreeMap<(Ofd, i32), Watch>,
+    /// The same, by data.
+    by_data: BTreeSet<(i64, Ofd, i32)>,
     /// It watches what is not known.
     pub(crate) others: bool,
     /// A wait for it had a limit.
@@ -27,20 +32,44 @@ pub(crate) struct Watch {
 impl EpollSet {
     /// Adds an entry, or changes it.
     pub(crate) fn watch(&mut self, watch: Watch) {
-        self.unwatch(watch.ofd, watch.fd);
-        self.watched.push(watch);
+        let Watch { ofd, fd, data, .. } = watch;
+        self.unwatch(ofd, fd);
+        self.watched.insert((ofd, fd), watch);
+        self.by_data.extend(data.map(|data| (data, ofd, fd)));
     }
 
     /// An entry is of a description and the number under which it was added.
     pub(crate) fn unwatch(&mut self, ofd: Ofd, fd: i32) {
-        self.watched.retain(|one| (one.ofd, one.fd) != (ofd, fd));
+        let before = self.watched.remove(&(ofd, fd));
+        if let Some(data) = before.and_then(|before| before.data) {
+            self.by_data.remove(&(data, ofd, fd));
+        }
+    }
+
+    /// Removes all entries of a description.
+    pub(crate) fn forget(&mut self, ofd: Ofd) {
+        let fds: Vec<i32> = self.watched_of(ofd).map(|one| one.fd).collect();
+        for fd in fds {
+            self.unwatch(ofd, fd);
+        }
+    }
+
+    /// The entries, in the order of their descriptions.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &Watch> {
+        self.watched.values()
+    }
+
+    /// The entries of one description.
+    pub(crate) fn watched_of(&self, ofd: Ofd) -> impl Iterator<Item = &Watch> {
+        self.watched.range((ofd, i32::MIN)..=(ofd, i32::MAX)).map(|(_, one)| one)
     }
 
     /// What a call returned, by its data.
     pub(crate) fn ready(&self, data: i64) -> Option<Ofd> {
-        let mut found = self.watched.iter().filter(|one| one.data == Some(data));
-        let first = found.next()?;
-        found.next().is_none().then_some(first.ofd)
+        let least = (data, (0, 0), i32::MIN);
+        let mut found = self.by_data.range(least..).take_while(|one| one.0 == data);
+        let &(_, first, _) = found.next()?;
+        found.next().is_none().then_some(first)
     }
 }
 
@@ -54,11 +83,16 @@ mod tests {
         let mut set = EpollSet::default();
         set.watch(one);
         set.watch(Watch { give: true, ..one });
-        assert_eq!(set.watched, [Watch { give: true, ..one }]);
+        assert_eq!(set.watched().collect::<Vec<_>>(), [&Watch { give: true, ..one }]);
         assert_eq!(set.ready(7), Some((0, 1)));
         set.watch(Watch { fd: 4, ..one });
         assert_eq!(set.ready(7), None);
         set.unwatch((0, 1), 3);
-        assert_eq!(set.watched.len(), 1);
+        assert_eq!(set.watched().count(), 1);
+        set.watch(Watch { ofd: (0, 2), data: Some(8), ..one });
+        assert_eq!(set.ready(7), Some((0, 1)));
+        set.forget((0, 1));
+        assert_eq!(set.watched_of((0, 1)).count(), 0);
+        assert_eq!((set.ready(7), set.ready(8)), (None, Some((0, 2))));
     }
 }

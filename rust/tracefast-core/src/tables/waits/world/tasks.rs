@@ -2,6 +2,7 @@
 
 use crate::hash::HashMap;
 use crate::linux::clone::Kind as Birth;
+use crate::tables::take_out;
 use crate::tables::waits::arguments::Limit;
 use crate::tables::waits::wait::Waker;
 use crate::tables::waits::world::acts::Act;
@@ -196,7 +197,7 @@ impl World {
     fn leave_process(&mut self, number: u32) {
         let Some(process) = self.process(number) else { return };
         if let Some(tasks) = self.processes.get_mut(&process) {
-            tasks.retain(|&one| one != number);
+            take_out(tasks, number);
             if tasks.is_empty() {
                 self.processes.remove(&process);
             }
@@ -241,7 +242,7 @@ impl World {
 
     fn leave_space(&mut self, number: u32, task: u32) {
         if let Some(space) = self.spaces.get_mut(&number) {
-            space.tasks.retain(|&one| one != task);
+            take_out(&mut space.tasks, task);
             if space.tasks.is_empty() {
                 self.spaces.remove(&number);
             }
