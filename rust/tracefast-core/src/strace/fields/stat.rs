@@ -5,7 +5,7 @@ use memchr::{memchr, memrchr};
 use crate::events::details::{Detail, FileNumber};
 use crate::events::rows::NO_DETAIL;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::FileType;
+use crate::events::vocabulary::{FileType, Op, open_flags};
 use crate::linux::syscalls::flags;
 use crate::strace::arguments::Split;
 use crate::strace::fields::writer::FieldWriter;
@@ -36,12 +36,25 @@ impl<'a> FieldWriter<'a> {
             if n > 0 {
                 self.integer(size, C::Size);
             }
+            if file_type.is_some() {
+                self.of_no_link();
+            }
         }
         // Only whole structures (`-v`) have a device, which is the first field of `struct stat`.
         if !text.starts_with(b"{st_mode=")
             && let Some(number) = number_of(text)
         {
             self.number(number);
+        }
+    }
+
+    /// A call that does not follow symbolic links has shown a regular file.
+    #[inline]
+    fn of_no_link(&mut self) {
+        let effect = &mut self.rows.effect[self.row];
+        let follows = !self.shape.of_link && !self.source.bytes.ends_with(b"AT_SYMLINK_NOFOLLOW");
+        if effect.op == Op::Path && !follows {
+            effect.flags = open_flags::NO_LINK;
         }
     }
 
