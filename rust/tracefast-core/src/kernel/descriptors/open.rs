@@ -7,7 +7,7 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::columns::{self, identify};
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
-use crate::kernel::files::inodes::{Inode, nameless};
+use crate::kernel::files::inodes::{Direct, Inode, nameless};
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths;
 use crate::kernel::tasks::TaskRef;
@@ -101,7 +101,8 @@ impl Kernel {
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
             let inodes = &mut self.tasks.files.inodes;
-            let inode = inodes.open(id);
+            let first = name.is_some_and(|name| inodes.is_first_name(name));
+            let inode = inodes.open(id, if first { direct(flags) } else { Direct::Unknown });
             let now = inodes.tick();
             if memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0 {
                 if memory || flags & open_flags::NEW != 0 {
@@ -185,7 +186,7 @@ impl Kernel {
         let inodes = &mut self.tasks.files.inodes;
         if block.rows.effect[row].flags & open_flags::NEW != 0
             && let (Some(name), Some(id)) = (name, file.id)
-            && inodes.by_id(id).is_some()
+            && inodes.is_open(id)
         {
             inodes.unlink(name);
             let id = inodes.identity(name);
@@ -221,5 +222,17 @@ impl Kernel {
                 inodes.close(inode);
             }
         }
+    }
+}
+
+/// How the name that was opened leads to the file, as the flags of the row show.
+pub(crate) fn direct(flags: u32) -> Direct {
+    if flags & open_flags::RESOLVED != 0 {
+        Direct::Whole
+    } else if flags & (open_flags::NEW | open_flags::NO_LINK) != 0 {
+        // O_EXCL does not follow links either: open(2).
+        Direct::Last
+    } else {
+        Direct::Unknown
     }
 }

@@ -33,6 +33,21 @@ pub(crate) struct Inode {
     pub number: Option<FileNumber>,
     /// Its name may lead to another file by now.
     astray: bool,
+    /// How its name leads to it.
+    direct: Direct,
+}
+
+/// How far a name is shown to have no symbolic links. A component that is none, now, was none
+/// before, and will be none, as long as the log does not move it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Direct {
+    /// Any component may be one.
+    #[default]
+    Unknown,
+    /// The last component is none.
+    Last,
+    /// No component is one.
+    Whole,
 }
 
 impl Inode {
@@ -114,10 +129,16 @@ pub(crate) struct Inodes {
     pub types: Types,
     /// Files that descriptions append to.
     pub appended: Vec<InodeRef>,
+    /// Some file has `others`.
+    pub compared: bool,
     /// The log does not show the order of changes.
     unordered: bool,
     /// Until then, names of files may have been given to others.
     names_moved: Moment,
+    /// Until then, files may have been given to others that symbolic links lead to.
+    targets_moved: Moment,
+    /// The same for directories, and for links to those.
+    folders_moved: Moment,
     /// The log has all calls of a program and of what it starts, so sizes hold while files are
     /// closed.
     pub remembers: bool,
@@ -125,8 +146,9 @@ pub(crate) struct Inodes {
 
 impl Inodes {
     /// The file with this identity, made if it is not open yet, for a description that was just
-    /// opened; one user more.
-    pub(crate) fn open(&mut self, id: u64) -> InodeRef {
+    /// opened; one user more. `direct`: how its name leads to it.
+    pub(crate) fn open(&mut self, id: u64, direct: Direct) -> InodeRef {
+        self.show_direct(id, direct);
         let (mut since, mut size) = (self.forgotten, None);
         if self.left_bits & bit(id) != 0 {
             for left in self.left.iter().filter(|left| left.id == id) {
@@ -138,7 +160,18 @@ impl Inodes {
         if let (Some(size), Some(inode)) = (size, self.get(at)) {
             inode.length.restore(size);
         }
+        self.show_direct(id, direct);
         at
+    }
+
+    /// The log shows how the name of the file leads to it.
+    pub(crate) fn show_direct(&mut self, id: u64, direct: Direct) {
+        if direct != Direct::Unknown
+            && let Some(at) = self.by_id.get(&id).copied()
+            && let Some(inode) = self.get(at)
+        {
+            inode.direct = inode.direct.max(direct);
+        }
     }
 
     /// Names may be those of other files from here on, so the sizes of closed files are forgotten.
@@ -158,6 +191,30 @@ impl Inodes {
         if let Some(inode) = self.get(at) {
             inode.astray = true;
         }
+    }
+
+    /// A name means another file from here on, or none. So may any symbolic link, which may lead to
+    /// it or, if it is that of a `folder`, through it.
+    pub(crate) fn target_moves(&mut self, folder: bool) {
+        self.targets_moved = self.tick();
+        if folder {
+            self.folders_moved = self.targets_moved;
+        }
+    }
+
+    /// Whether the name is shown to be no link: else it is astray as soon as any other one moves.
+    pub(crate) fn is_direct(&mut self, at: InodeRef) -> bool {
+        self.get(at).is_some_and(|inode| inode.direct != Direct::Unknown)
+    }
+
+    /// Whether a name that leads to its file in this way may have led to another one before `since`.
+    fn is_astray(&self, direct: Direct, since: Moment) -> bool {
+        let links = match direct {
+            Direct::Unknown => self.targets_moved,
+            Direct::Last => self.folders_moved,
+            Direct::Whole => 0,
+        };
+        since < links.max(self.names_moved)
     }
 
     /// The same for an older description: calls on it may be under way that the file does not know
@@ -187,6 +244,7 @@ impl Inodes {
             others: ThinVec::default(),
             number: None,
             astray: false,
+            direct: Direct::Unknown,
         };
         if self.unordered {
             inode.length.lose_order();
@@ -289,12 +347,17 @@ impl Inodes {
         }
         let at = self.by_id.get(&id).copied()?;
         let inode = self.open.get(at as usize)?.as_ref()?;
-        if inode.astray || inode.opened < self.names_moved {
+        if inode.astray || self.is_astray(inode.direct, inode.opened) {
             // Perhaps the name leads to this file, perhaps to another one: they are two.
             self.unname(at);
             return None;
         }
         Some(at)
+    }
+
+    /// Whether a file has this identity that is open, although its name may lead elsewhere by now.
+    pub(crate) fn is_open(&self, id: u64) -> bool {
+        self.by_id.contains_key(&id)
     }
 
     /// The file with this identity, if it is open, is not found by it any more.
@@ -310,6 +373,13 @@ impl Inodes {
             return name;
         }
         self.moved.get(&name).map_or(name, |known| known.id)
+    }
+
+    /// Whether the file of the name has got its identity from it, and not from another name.
+    pub(crate) fn is_first_name(&self, name: u64) -> bool {
+        let (word, bit) = moved_bit(name);
+        let moved = self.moved_bits.get(word).is_some_and(|bits| bits & bit != 0);
+        !moved || self.moved.get(&name).is_none_or(|known| known.id == known.created)
     }
 
     /// The name refers to this file from now on.
@@ -397,7 +467,7 @@ mod tests {
     #[test]
     fn a_closed_file_leaves_nothing() {
         let mut inodes = Inodes::default();
-        let (a, b) = (inodes.open(1), inodes.open(1));
+        let (a, b) = (inodes.open(1, Direct::Unknown), inodes.open(1, Direct::Unknown));
         assert_eq!(a, b);
         inodes.close(a);
         assert!(inodes.by_id(1).is_some());
