@@ -341,6 +341,7 @@ impl Kernel {
             Detail::Mounted if done => {
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.lead_elsewhere(b"");
+                self.tasks.files.names_move(None, true);
             }
             &Detail::Entered(kinds) if done => {
                 if kinds == 0 || kinds & clone_flags::CLONE_NEWPID != 0 {
