@@ -81,8 +81,11 @@ impl Kernel {
         let unshown = flags & open_flags::UNSHOWN != 0;
         file.may_append = unshown;
         let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
+        let moved = by_name && self.tasks.files.inodes.names_moved_since(block.since);
         let id = match unsure {
             _ if same.is_some() || own => same,
+            // Which file that was, the log does not show.
+            _ if moved => None,
             Some(name) => Some(self.tasks.files.inodes.identity(name)),
             None => file.id.filter(|_| !memory),
         };
@@ -105,7 +108,7 @@ impl Kernel {
             let inode = inodes.open(id, if first { direct(flags) } else { Direct::Unknown });
             let now = inodes.tick();
             if memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0 {
-                if memory || flags & open_flags::NEW != 0 {
+                if memory || flags & open_flags::NEW != 0 && !moved {
                     inodes.created(inode, now);
                 } else {
                     inodes.changed(inode, now);

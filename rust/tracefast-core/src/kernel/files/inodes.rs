@@ -207,6 +207,11 @@ impl Inodes {
         self.get(at).is_some_and(|inode| inode.direct != Direct::Unknown)
     }
 
+    /// Whether a name may have moved that a call looked up, which began at `since`.
+    pub(crate) fn names_moved_since(&self, since: Moment) -> bool {
+        since < self.targets_moved.max(self.names_moved)
+    }
+
     /// Whether a name that leads to its file in this way may have led to another one before `since`.
     fn is_astray(&self, direct: Direct, since: Moment) -> bool {
         let links = match direct {
