@@ -104,8 +104,8 @@ impl Kernel {
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
             let inodes = &mut self.tasks.files.inodes;
-            let first = name.is_some_and(|name| inodes.is_first_name(name));
-            let inode = inodes.open(id, if first { direct(flags) } else { Direct::Unknown });
+            let direct = name.map_or(Direct::Unknown, |name| inodes.direct(name, direct(flags)));
+            let inode = inodes.open(id, direct);
             let now = inodes.tick();
             if memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0 {
                 if memory || flags & open_flags::NEW != 0 && !moved {
@@ -229,7 +229,7 @@ impl Kernel {
 }
 
 /// How the name that was opened leads to the file, as the flags of the row show.
-pub(crate) fn direct(flags: u32) -> Direct {
+fn direct(flags: u32) -> Direct {
     if flags & open_flags::RESOLVED != 0 {
         Direct::Whole
     } else if flags & (open_flags::NEW | open_flags::NO_LINK) != 0 {

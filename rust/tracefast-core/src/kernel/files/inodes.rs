@@ -232,6 +232,14 @@ impl Inodes {
         at
     }
 
+    /// The same by a name.
+    pub(crate) fn join_named(&mut self, id: u64, direct: Direct) -> InodeRef {
+        self.show_direct(id, direct);
+        let at = self.join(id);
+        self.show_direct(id, direct);
+        at
+    }
+
     fn user(&mut self, id: u64, since: Moment) -> InodeRef {
         if let Some(at) = self.find(id) {
             if let Some(inode) = self.get(at) {
@@ -337,14 +345,7 @@ impl Inodes {
         self.left.push_back(left);
     }
 
-    /// The file with this identity, if it is open.
-    #[inline]
-    pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Inode> {
-        let at = self.find(id)?;
-        self.get(at)
-    }
-
-    /// Where the file with this identity is, if it is open.
+    /// Where the file with this identity is, if it is open and its name still leads to it.
     #[inline]
     pub(crate) fn find(&mut self, id: u64) -> Option<InodeRef> {
         if self.by_id.is_empty() {
@@ -373,18 +374,26 @@ impl Inodes {
     /// The file that the name with this hash refers to now.
     #[inline]
     pub(crate) fn identity(&self, name: u64) -> u64 {
-        let (word, bit) = moved_bit(name);
-        if self.moved_bits.get(word).is_none_or(|bits| bits & bit == 0) {
-            return name;
-        }
-        self.moved.get(&name).map_or(name, |known| known.id)
+        self.moved(name).map_or(name, |known| known.id)
     }
 
-    /// Whether the file of the name has got its identity from it, and not from another name.
-    pub(crate) fn is_first_name(&self, name: u64) -> bool {
+    /// What is known of the name, if it does not lead to its first file.
+    #[inline]
+    fn moved(&self, name: u64) -> Option<Name> {
         let (word, bit) = moved_bit(name);
-        let moved = self.moved_bits.get(word).is_some_and(|bits| bits & bit != 0);
-        !moved || self.moved.get(&name).is_none_or(|known| known.id == known.created)
+        if self.moved_bits.get(word).is_none_or(|bits| bits & bit == 0) {
+            return None;
+        }
+        self.moved.get(&name).copied()
+    }
+
+    /// How a name leads to its file, as a call has `shown`. That counts if the file has got its
+    /// identity from this name: another one that it has may be a link.
+    pub(crate) fn direct(&self, name: u64, shown: Direct) -> Direct {
+        match self.moved(name) {
+            Some(known) if known.id != known.created => Direct::Unknown,
+            _ => shown,
+        }
     }
 
     /// The name refers to this file from now on.
@@ -475,9 +484,9 @@ mod tests {
         let (a, b) = (inodes.open(1, Direct::Unknown), inodes.open(1, Direct::Unknown));
         assert_eq!(a, b);
         inodes.close(a);
-        assert!(inodes.by_id(1).is_some());
+        assert!(inodes.is_open(1));
         inodes.close(b);
-        assert!(inodes.by_id(1).is_none());
+        assert!(!inodes.is_open(1));
         assert_eq!(inodes.open.len(), inodes.free.len());
     }
 

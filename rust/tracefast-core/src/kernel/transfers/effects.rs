@@ -394,9 +394,8 @@ fn named(inodes: &Inodes, block: &BlockRows<'_>, row: usize) -> Option<u64> {
 #[cold]
 fn show_no_link(inodes: &mut Inodes, block: &BlockRows<'_>, row: usize, id: u64) {
     let (name, _) = name_id_and_up(block.text_of(&block.rows.path[row]));
-    if inodes.is_first_name(name) {
-        inodes.show_direct(id, Direct::Last);
-    }
+    let direct = inodes.direct(name, Direct::Last);
+    inodes.show_direct(id, direct);
 }
 
 /// Whether the call failed with an error that may come after the file has grown.
