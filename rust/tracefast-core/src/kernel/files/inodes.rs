@@ -165,9 +165,17 @@ impl Inodes {
     }
 
     /// The log shows how the name of the file leads to it.
+    #[inline]
     pub(crate) fn show_direct(&mut self, id: u64, direct: Direct) {
-        if direct != Direct::Unknown
-            && let Some(at) = self.by_id.get(&id).copied()
+        // Most calls show nothing.
+        if direct != Direct::Unknown {
+            self.note_direct(id, direct);
+        }
+    }
+
+    #[inline(never)]
+    fn note_direct(&mut self, id: u64, direct: Direct) {
+        if let Some(at) = self.by_id.get(&id).copied()
             && let Some(inode) = self.get(at)
         {
             inode.direct = inode.direct.max(direct);
@@ -389,7 +397,11 @@ impl Inodes {
 
     /// How a name leads to its file, as a call has `shown`. That counts if the file has got its
     /// identity from this name: another one that it has may be a link.
+    #[inline]
     pub(crate) fn direct(&self, name: u64, shown: Direct) -> Direct {
+        if shown == Direct::Unknown {
+            return shown;
+        }
         match self.moved(name) {
             Some(known) if known.id != known.created => Direct::Unknown,
             _ => shown,

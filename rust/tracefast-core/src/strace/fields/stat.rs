@@ -51,9 +51,12 @@ impl<'a> FieldWriter<'a> {
     /// A call that does not follow symbolic links has shown a regular file.
     #[inline]
     fn of_no_link(&mut self) {
+        let text = self.source.bytes;
+        // Most texts end with a bracket or a digit.
+        let of_link = self.shape.of_link
+            || text.last() == Some(&b'W') && text.ends_with(b"AT_SYMLINK_NOFOLLOW");
         let effect = &mut self.rows.effect[self.row];
-        let follows = !self.shape.of_link && !self.source.bytes.ends_with(b"AT_SYMLINK_NOFOLLOW");
-        if effect.op == Op::Path && !follows {
+        if of_link && effect.op == Op::Path {
             effect.flags = open_flags::NO_LINK;
         }
     }
