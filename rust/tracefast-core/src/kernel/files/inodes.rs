@@ -175,10 +175,13 @@ impl Inodes {
 
     #[inline(never)]
     fn note_direct(&mut self, id: u64, direct: Direct) {
+        let folders_moved = self.folders_moved;
         if let Some(at) = self.by_id.get(&id).copied()
             && let Some(inode) = self.get(at)
         {
-            inode.direct = inode.direct.max(direct);
+            // Folders that had another name then may lead to it now.
+            let late = inode.direct != Direct::Whole && inode.opened < folders_moved;
+            inode.direct = inode.direct.max(if late { direct.min(Direct::Last) } else { direct });
         }
     }
 

@@ -202,13 +202,12 @@ impl Kernel {
         names: [Option<u64>; 2],
         exchange: bool,
     ) {
-        // What is not a folder may replace a link to one.
         let folders = names.map(|name| !self.is_regular(name));
-        let moves_folder = folders[0] || exchange && folders[1];
-        if moves_folder {
+        if folders[0] || exchange && folders[1] {
             self.move_directories(row, block, names, exchange);
         }
-        self.tasks.files.inodes.target_moves(moves_folder);
+        // What is not a folder may replace a link to one.
+        self.tasks.files.inodes.target_moves(folders[0] || folders[1]);
         self.name_moves(row, block, false, folders[0]);
         self.name_moves(row, block, true, folders[1]);
         let [Some(_), Some(_)] = names else { return };
