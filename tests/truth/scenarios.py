@@ -116,6 +116,8 @@ SCENARIOS = [
         "link-symbolic",
         "link-to-folder",
         "link-older",
+        "link-replaced",
+        "link-through-folder-replaced",
         "link-hard",
         "link-hard-older",
         "own-folder",

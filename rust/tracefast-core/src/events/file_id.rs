@@ -39,6 +39,11 @@ pub(crate) fn last_part(path: &[u8]) -> Option<u64> {
     (!matches!(part, b"." | b"..")).then(|| xxh3_64(part))
 }
 
+/// Whether this is a component of the path, by the hash that [`last_part`] gives.
+pub(crate) fn has_part(path: &[u8], part: u64) -> bool {
+    path.split(|&b| b == b'/').any(|other| xxh3_64(other) == part)
+}
+
 /// The same as [`file_id`], and whether a component of the path is `..`, as [`leads_up`] gives it.
 #[inline]
 pub(crate) fn file_id_and_up(name: &[u8]) -> (u64, bool) {

@@ -308,6 +308,12 @@ pub mod open_flags {
     pub const UNSHOWN: u32 = 1 << 16;
     /// The number of the process is that of strace's pid namespace.
     pub(crate) const TRANSLATED: u32 = 1 << 17;
+    /// The path is what the descriptor leads to: no component is a symbolic link.
+    pub(crate) const RESOLVED: u32 = 1 << 18;
+    /// The last component of the path is no symbolic link (`O_NOFOLLOW`); of [`Op::Path`], too.
+    ///
+    /// [`Op::Path`]: super::Op::Path
+    pub(crate) const NO_LINK: u32 = 1 << 19;
 }
 
 /// Bits of the internal column `flags` for [`Op::Use`] where it writes.

@@ -97,14 +97,15 @@ impl Kernel {
             }
             (Op::Rename | Op::Unlink, _) => {
                 self.tasks.files.inodes.forget_sizes();
+                self.tasks.files.inodes.target_moves(true);
                 // Others may open what the names mean then before the row comes.
                 match head.detail.and_then(|at| block.side.details.get(at as usize)) {
                     Some(&Detail::Renames(names)) => {
                         for last in names {
-                            self.tasks.files.names_move(last);
+                            self.tasks.files.names_move(last, true);
                         }
                     }
-                    _ => self.tasks.files.names_move(None),
+                    _ => self.tasks.files.names_move(None, true),
                 }
             }
             _ => self.entry(task, head.op, head.flags, head.fd),

@@ -98,6 +98,41 @@ def link_older(gate):
     through("x", "link")
 
 
+def link_replaced(gate):
+    """What an older link leads to is replaced and removed while it is open by the link."""
+    tree()
+    os.close(make("y", 200))
+    os.symlink("x", "link")
+    gate()
+    file = os.open("link", RW | NEW | APPEND, 0o644)
+    os.write(file, bytes(10))
+    os.rename("y", "x")
+    other = os.open("link", RW | APPEND)
+    os.write(other, bytes(10))
+    os.write(file, bytes(10))
+    os.unlink("x")
+    third = os.open("link", RW | APPEND | os.O_CREAT, 0o644)
+    for one in (third, other, file):
+        os.write(one, bytes(10))
+
+
+def link_through_folder_replaced(gate):
+    """The folder that an older link leads to is replaced."""
+    tree()
+    os.close(make("d/x", 50))
+    os.mkdir("f")
+    os.close(make("f/x", 200))
+    os.symlink("d", "link")
+    gate()
+    file = os.open("link/x", RW | NEW | APPEND, 0o644)
+    os.write(file, bytes(10))
+    os.rename("d", "g")
+    os.rename("f", "d")
+    other = os.open("link/x", RW | APPEND)
+    for one in (other, file):
+        os.write(one, bytes(10))
+
+
 def link_hard():
     tree()
     os.link("x", "hard")

@@ -245,7 +245,7 @@ impl FieldWriter<'_> {
                 open_flags::UNSHOWN
             } else {
                 let flags = self.int(shape.flags).unwrap_or(0);
-                // Machines differ in this one only.
+                // Machines differ in this one, and in O_NOFOLLOW.
                 let directory = flags & self.abi.directory() != 0;
                 let others = flags & !O_DIRECTORY;
                 flags::opened_by(others | if directory { O_DIRECTORY } else { 0 })

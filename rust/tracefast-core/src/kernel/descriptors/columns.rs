@@ -11,6 +11,7 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, is_rooted,
 };
+use crate::kernel::files::inodes::Direct;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
 use crate::linux::sockets::SocketName;
@@ -198,7 +199,8 @@ impl Kernel {
     ) {
         let renames = self.tasks.files.older.renames;
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return };
-        let id = identify.then(|| inodes.identity(file_id(path)));
+        let name = file_id(path);
+        let id = identify.then(|| inodes.identity(name));
         let stream = !path.starts_with(b"/") || crate::linux::devices::is_stream_device(path);
         open.path = Some(path.into());
         open.id = id.or(open.id);
@@ -211,7 +213,9 @@ impl Kernel {
             && open.inode.is_none()
             && open.position != Position::None
         {
-            open.inode = Some(inodes.join(id));
+            // What strace shows has no links: d_path in fs/d_path.c.
+            let direct = inodes.direct(name, Direct::Whole);
+            open.inode = Some(inodes.join_named(id, direct));
         }
         if open.unsure {
             self.tasks.files.compare_again(file);

@@ -7,7 +7,7 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::columns::{self, identify};
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
-use crate::kernel::files::inodes::{Inode, nameless};
+use crate::kernel::files::inodes::{Direct, Inode, nameless};
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths;
 use crate::kernel::tasks::TaskRef;
@@ -81,8 +81,11 @@ impl Kernel {
         let unshown = flags & open_flags::UNSHOWN != 0;
         file.may_append = unshown;
         let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
+        let moved = by_name && self.tasks.files.inodes.names_moved_since(block.since);
         let id = match unsure {
             _ if same.is_some() || own => same,
+            // Which file that was, the log does not show.
+            _ if moved => None,
             Some(name) => Some(self.tasks.files.inodes.identity(name)),
             None => file.id.filter(|_| !memory),
         };
@@ -101,10 +104,11 @@ impl Kernel {
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
             let inodes = &mut self.tasks.files.inodes;
-            let inode = inodes.open(id);
+            let direct = name.map_or(Direct::Unknown, |name| inodes.direct(name, direct(flags)));
+            let inode = inodes.open(id, direct);
             let now = inodes.tick();
             if memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0 {
-                if memory || flags & open_flags::NEW != 0 {
+                if memory || flags & open_flags::NEW != 0 && !moved {
                     inodes.created(inode, now);
                 } else {
                     inodes.changed(inode, now);
@@ -185,7 +189,7 @@ impl Kernel {
         let inodes = &mut self.tasks.files.inodes;
         if block.rows.effect[row].flags & open_flags::NEW != 0
             && let (Some(name), Some(id)) = (name, file.id)
-            && inodes.by_id(id).is_some()
+            && inodes.is_open(id)
         {
             inodes.unlink(name);
             let id = inodes.identity(name);
@@ -221,5 +225,17 @@ impl Kernel {
                 inodes.close(inode);
             }
         }
+    }
+}
+
+/// How the name that was opened leads to the file, as the flags of the row show.
+fn direct(flags: u32) -> Direct {
+    if flags & open_flags::RESOLVED != 0 {
+        Direct::Whole
+    } else if flags & (open_flags::NEW | open_flags::NO_LINK) != 0 {
+        // O_EXCL does not follow links either: open(2).
+        Direct::Last
+    } else {
+        Direct::Unknown
     }
 }

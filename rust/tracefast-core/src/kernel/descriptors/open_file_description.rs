@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::events::details::FileNumber;
-use crate::events::file_id::{file_id, last_part, lexical};
+use crate::events::file_id::{file_id, has_part, last_part, lexical};
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
@@ -310,17 +310,19 @@ impl OpenFileDescriptions {
     }
 
     /// A name ends with this part, by its hash, and means another file from here on, or none; so may
-    /// any name that ends with it. Which directories are the same, the log does not show: links and
-    /// mounts may be older. `None`: any name.
+    /// any name that ends with it, and if it may be that of a `folder`, any below such a name. Which
+    /// directories are the same, the log does not show: links and mounts may be older. `None`: any
+    /// name. See [`Inodes::target_moves`], too.
     #[cold]
-    pub(crate) fn names_move(&mut self, last: Option<u64>) {
-        if last.is_none() || self.files.slots() > LOOKED_AT {
+    pub(crate) fn names_move(&mut self, last: Option<u64>, folder: bool) {
+        let Some(last) = last.filter(|_| self.files.slots() <= LOOKED_AT) else {
             self.inodes.names_move();
             return;
-        }
+        };
         for open in self.files.iter() {
             if let (Some(inode), Some(path)) = (open.inode, &open.path)
-                && last_part(path) == last
+                && (last_part(path) == Some(last)
+                    || folder && self.inodes.is_direct(inode) && has_part(path, last))
             {
                 self.inodes.name_moves(inode);
             }

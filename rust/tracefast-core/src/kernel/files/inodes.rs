@@ -33,6 +33,21 @@ pub(crate) struct Inode {
     pub number: Option<FileNumber>,
     /// Its name may lead to another file by now.
     astray: bool,
+    /// How its name leads to it.
+    direct: Direct,
+}
+
+/// How far a name is shown to have no symbolic links. A component that is none, now, was none
+/// before, and will be none, as long as the log does not move it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Direct {
+    /// Any component may be one.
+    #[default]
+    Unknown,
+    /// The last component is none.
+    Last,
+    /// No component is one.
+    Whole,
 }
 
 impl Inode {
@@ -114,10 +129,16 @@ pub(crate) struct Inodes {
     pub types: Types,
     /// Files that descriptions append to.
     pub appended: Vec<InodeRef>,
+    /// Some file has `others`.
+    pub compared: bool,
     /// The log does not show the order of changes.
     unordered: bool,
     /// Until then, names of files may have been given to others.
     names_moved: Moment,
+    /// Until then, files may have been given to others that symbolic links lead to.
+    targets_moved: Moment,
+    /// The same for directories, and for links to those.
+    folders_moved: Moment,
     /// The log has all calls of a program and of what it starts, so sizes hold while files are
     /// closed.
     pub remembers: bool,
@@ -125,8 +146,9 @@ pub(crate) struct Inodes {
 
 impl Inodes {
     /// The file with this identity, made if it is not open yet, for a description that was just
-    /// opened; one user more.
-    pub(crate) fn open(&mut self, id: u64) -> InodeRef {
+    /// opened; one user more. `direct`: how its name leads to it.
+    pub(crate) fn open(&mut self, id: u64, direct: Direct) -> InodeRef {
+        self.show_direct(id, direct);
         let (mut since, mut size) = (self.forgotten, None);
         if self.left_bits & bit(id) != 0 {
             for left in self.left.iter().filter(|left| left.id == id) {
@@ -138,7 +160,29 @@ impl Inodes {
         if let (Some(size), Some(inode)) = (size, self.get(at)) {
             inode.length.restore(size);
         }
+        self.show_direct(id, direct);
         at
+    }
+
+    /// The log shows how the name of the file leads to it.
+    #[inline]
+    pub(crate) fn show_direct(&mut self, id: u64, direct: Direct) {
+        // Most calls show nothing.
+        if direct != Direct::Unknown {
+            self.note_direct(id, direct);
+        }
+    }
+
+    #[inline(never)]
+    fn note_direct(&mut self, id: u64, direct: Direct) {
+        let folders_moved = self.folders_moved;
+        if let Some(at) = self.by_id.get(&id).copied()
+            && let Some(inode) = self.get(at)
+        {
+            // Folders that had another name then may lead to it now.
+            let late = inode.direct != Direct::Whole && inode.opened < folders_moved;
+            inode.direct = inode.direct.max(if late { direct.min(Direct::Last) } else { direct });
+        }
     }
 
     /// Names may be those of other files from here on, so the sizes of closed files are forgotten.
@@ -160,6 +204,35 @@ impl Inodes {
         }
     }
 
+    /// A name means another file from here on, or none. So may any symbolic link, which may lead to
+    /// it or, if it is that of a `folder`, through it.
+    pub(crate) fn target_moves(&mut self, folder: bool) {
+        self.targets_moved = self.tick();
+        if folder {
+            self.folders_moved = self.targets_moved;
+        }
+    }
+
+    /// Whether the name is shown to be no link: else it is astray as soon as any other one moves.
+    pub(crate) fn is_direct(&mut self, at: InodeRef) -> bool {
+        self.get(at).is_some_and(|inode| inode.direct != Direct::Unknown)
+    }
+
+    /// Whether a name may have moved that a call looked up, which began at `since`.
+    pub(crate) fn names_moved_since(&self, since: Moment) -> bool {
+        since < self.targets_moved.max(self.names_moved)
+    }
+
+    /// Whether a name that leads to its file in this way may have led to another one before `since`.
+    fn is_astray(&self, direct: Direct, since: Moment) -> bool {
+        let links = match direct {
+            Direct::Unknown => self.targets_moved,
+            Direct::Last => self.folders_moved,
+            Direct::Whole => 0,
+        };
+        since < links.max(self.names_moved)
+    }
+
     /// The same for an older description: calls on it may be under way that the file does not know
     /// of.
     pub(crate) fn join(&mut self, id: u64) -> InodeRef {
@@ -167,6 +240,14 @@ impl Inodes {
         if let Some(inode) = self.get(at) {
             inode.length.followed_from(now);
         }
+        at
+    }
+
+    /// The same by a name.
+    pub(crate) fn join_named(&mut self, id: u64, direct: Direct) -> InodeRef {
+        self.show_direct(id, direct);
+        let at = self.join(id);
+        self.show_direct(id, direct);
         at
     }
 
@@ -187,6 +268,7 @@ impl Inodes {
             others: ThinVec::default(),
             number: None,
             astray: false,
+            direct: Direct::Unknown,
         };
         if self.unordered {
             inode.length.lose_order();
@@ -274,14 +356,7 @@ impl Inodes {
         self.left.push_back(left);
     }
 
-    /// The file with this identity, if it is open.
-    #[inline]
-    pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Inode> {
-        let at = self.find(id)?;
-        self.get(at)
-    }
-
-    /// Where the file with this identity is, if it is open.
+    /// Where the file with this identity is, if it is open and its name still leads to it.
     #[inline]
     pub(crate) fn find(&mut self, id: u64) -> Option<InodeRef> {
         if self.by_id.is_empty() {
@@ -289,12 +364,17 @@ impl Inodes {
         }
         let at = self.by_id.get(&id).copied()?;
         let inode = self.open.get(at as usize)?.as_ref()?;
-        if inode.astray || inode.opened < self.names_moved {
+        if inode.astray || self.is_astray(inode.direct, inode.opened) {
             // Perhaps the name leads to this file, perhaps to another one: they are two.
             self.unname(at);
             return None;
         }
         Some(at)
+    }
+
+    /// Whether a file has this identity that is open, although its name may lead elsewhere by now.
+    pub(crate) fn is_open(&self, id: u64) -> bool {
+        self.by_id.contains_key(&id)
     }
 
     /// The file with this identity, if it is open, is not found by it any more.
@@ -305,11 +385,30 @@ impl Inodes {
     /// The file that the name with this hash refers to now.
     #[inline]
     pub(crate) fn identity(&self, name: u64) -> u64 {
+        self.moved(name).map_or(name, |known| known.id)
+    }
+
+    /// What is known of the name, if it does not lead to its first file.
+    #[inline]
+    fn moved(&self, name: u64) -> Option<Name> {
         let (word, bit) = moved_bit(name);
         if self.moved_bits.get(word).is_none_or(|bits| bits & bit == 0) {
-            return name;
+            return None;
         }
-        self.moved.get(&name).map_or(name, |known| known.id)
+        self.moved.get(&name).copied()
+    }
+
+    /// How a name leads to its file, as a call has `shown`. That counts if the file has got its
+    /// identity from this name: another one that it has may be a link.
+    #[inline]
+    pub(crate) fn direct(&self, name: u64, shown: Direct) -> Direct {
+        if shown == Direct::Unknown {
+            return shown;
+        }
+        match self.moved(name) {
+            Some(known) if known.id != known.created => Direct::Unknown,
+            _ => shown,
+        }
     }
 
     /// The name refers to this file from now on.
@@ -397,12 +496,12 @@ mod tests {
     #[test]
     fn a_closed_file_leaves_nothing() {
         let mut inodes = Inodes::default();
-        let (a, b) = (inodes.open(1), inodes.open(1));
+        let (a, b) = (inodes.open(1, Direct::Unknown), inodes.open(1, Direct::Unknown));
         assert_eq!(a, b);
         inodes.close(a);
-        assert!(inodes.by_id(1).is_some());
+        assert!(inodes.is_open(1));
         inodes.close(b);
-        assert!(inodes.by_id(1).is_none());
+        assert!(!inodes.is_open(1));
         assert_eq!(inodes.open.len(), inodes.free.len());
     }
 

@@ -142,8 +142,10 @@ impl Inodes {
         let Some(inode) = self.get(at) else { return };
         let id = std::mem::replace(&mut inode.id, fresh);
         self.forget_name(id);
-        for inode in self.open.iter_mut().flatten() {
-            inode.others.retain(|&other| other != id);
+        if self.compared {
+            for inode in self.open.iter_mut().flatten() {
+                inode.others.retain(|&other| other != id);
+            }
         }
         if self.last_changed.0 == id {
             self.last_changed.0 = fresh;

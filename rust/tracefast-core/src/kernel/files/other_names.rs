@@ -181,6 +181,7 @@ impl Inodes {
             && let Some(inode) = self.get(at)
         {
             inode.note_other(id);
+            self.compared = true;
         }
     }
 

@@ -143,20 +143,14 @@ impl Kernel {
                 self.renamed = true;
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
-                if !self.is_regular(names[0]) {
-                    self.lead_elsewhere(row, block, false);
-                    self.lead_elsewhere(row, block, true);
-                    self.move_directories(row, block, names, effect.flags == 1);
-                }
                 self.rename(row, block, names, effect.flags == 1);
             }
             (Op::Unlink, ..) if done => {
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.older.renames += 1;
-                if !self.is_regular(names[0]) {
-                    self.lead_elsewhere(row, block, false);
-                }
-                self.name_moves(row, block, false);
+                let folder = !self.is_regular(names[0]);
+                self.tasks.files.inodes.target_moves(folder);
+                self.name_moves(row, block, false, folder);
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }
@@ -177,14 +171,6 @@ impl Kernel {
         known == Some(FileType::Regular as u8)
     }
 
-    /// The path of the row may have been a directory, or a link to one. Names below it mean other
-    /// files now.
-    fn lead_elsewhere(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
-        if let Some(path) = block.path(row, second) {
-            self.tasks.files.lead_elsewhere(&path);
-        }
-    }
-
     /// What was renamed may be a directory. Names from there on mean other files.
     fn move_directories(
         &mut self,
@@ -199,10 +185,14 @@ impl Kernel {
         }
     }
 
-    /// The first or second path of the row means another file, or none.
-    fn name_moves(&mut self, row: usize, block: &BlockRows<'_>, second: bool) {
+    /// The first or second path of the row means another file, or none. If it may have been a
+    /// `folder`, or a link to one, names below it mean other files, too.
+    fn name_moves(&mut self, row: usize, block: &BlockRows<'_>, second: bool, folder: bool) {
         let path = block.path(row, second);
-        self.tasks.files.names_move(path.and_then(|path| last_part(&path)));
+        if let Some(path) = path.as_ref().filter(|_| folder) {
+            self.tasks.files.lead_elsewhere(path);
+        }
+        self.tasks.files.names_move(path.and_then(|path| last_part(&path)), folder);
     }
 
     fn rename(
@@ -212,8 +202,14 @@ impl Kernel {
         names: [Option<u64>; 2],
         exchange: bool,
     ) {
-        self.name_moves(row, block, false);
-        self.name_moves(row, block, true);
+        let folders = names.map(|name| !self.is_regular(name));
+        if folders[0] || exchange && folders[1] {
+            self.move_directories(row, block, names, exchange);
+        }
+        // What is not a folder may replace a link to one.
+        self.tasks.files.inodes.target_moves(folders[0] || folders[1]);
+        self.name_moves(row, block, false, folders[0]);
+        self.name_moves(row, block, true, folders[1]);
         let [Some(_), Some(_)] = names else { return };
         let inodes = &mut self.tasks.files.inodes;
         for from in every_name(block, row, false, names[0]) {
@@ -344,6 +340,7 @@ impl Kernel {
             Detail::Mounted if done => {
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.lead_elsewhere(b"");
+                self.tasks.files.names_move(None, true);
             }
             &Detail::Entered(kinds) if done => {
                 if kinds == 0 || kinds & clone_flags::CLONE_NEWPID != 0 {

@@ -1,14 +1,16 @@
 //! Rows that move data or positions, or show the sizes of files.
 
 use crate::events::details::{Detail, FileNumber};
+use crate::events::file_id::name_id_and_up;
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{
-    Access, At, EventKind, FileType, Motion, OffsetKnown, Op, Status, whence, write_flags,
+    Access, At, EventKind, FileType, Motion, OffsetKnown, Op, Status, open_flags, whence,
+    write_flags,
 };
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
-use crate::kernel::files::inodes::Inodes;
+use crate::kernel::files::inodes::{Direct, Inodes};
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths::{self, is_generated};
 use crate::kernel::transfers::calls_under_way::{Held, writes};
@@ -265,6 +267,9 @@ impl Kernel {
         let inodes = &mut self.tasks.files.inodes;
         let id = named(inodes, block, row)?;
         let now = inodes.tick();
+        if block.rows.effect[row].flags & open_flags::NO_LINK != 0 && inodes.is_open(id) {
+            show_no_link(inodes, block, row, id);
+        }
         let mut at = inodes.find(id);
         if let Some(number) = number_in(block, row) {
             at = inodes.looked_at(at, number, block.since);
@@ -383,6 +388,14 @@ fn number_in(block: &BlockRows<'_>, row: usize) -> Option<FileNumber> {
 fn named(inodes: &Inodes, block: &BlockRows<'_>, row: usize) -> Option<u64> {
     let id = block.rows.has(row, C::File).then(|| block.rows.file[row])?;
     Some(paths::unsure_name(block, row, false).map_or(id, |name| inodes.identity(name)))
+}
+
+/// The path of the row, which names the open file `id`, is no symbolic link.
+#[cold]
+fn show_no_link(inodes: &mut Inodes, block: &BlockRows<'_>, row: usize, id: u64) {
+    let (name, _) = name_id_and_up(block.text_of(&block.rows.path[row]));
+    let direct = inodes.direct(name, Direct::Last);
+    inodes.show_direct(id, direct);
 }
 
 /// Whether the call failed with an error that may come after the file has grown.

@@ -13,6 +13,8 @@ pub(crate) const O_APPEND: u32 = 0x400;
 pub(crate) const O_DIRECTORY: u32 = 0x1_0000;
 const O_CLOEXEC: u32 = crate::linux::syscalls::O_CLOEXEC;
 const O_PATH: u32 = 0x20_0000;
+/// By its name only: machines have other bits for it.
+const O_NOFOLLOW: u32 = 1 << 31;
 /// The bit of its own only: the kernel's `O_TMPFILE` includes that of directories (open(2)).
 const O_TMPFILE: u32 = 0x40_0000;
 
@@ -104,6 +106,7 @@ fn open_bit(name: &[u8]) -> u32 {
         b"O_APPEND" => O_APPEND,
         b"O_DIRECTORY" => O_DIRECTORY,
         b"O_PATH" => O_PATH,
+        b"O_NOFOLLOW" => O_NOFOLLOW,
         b"O_TMPFILE" | b"__O_TMPFILE" => O_TMPFILE,
         _ if name.ends_with(b"CLOEXEC") => O_CLOEXEC,
         _ => 0,
@@ -131,6 +134,7 @@ pub(crate) fn opened_by(flags: u32) -> u32 {
         // The other flags are then ignored: open(2).
         return known | open_flags::PATH;
     }
+    known |= bit(O_NOFOLLOW, open_flags::NO_LINK);
     known |= bit(O_APPEND, open_flags::APPEND) | bit(O_TRUNC, open_flags::TRUNC);
     if flags & O_TMPFILE != 0 || flags & (O_CREAT | O_EXCL) == O_CREAT | O_EXCL {
         known |= open_flags::NEW;
@@ -280,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_opens_say() {
-        use open_flags::{APPEND, CLOEXEC, NEW, PATH, TRUNC, TYPED};
+        use open_flags::{APPEND, CLOEXEC, NEW, NO_LINK, PATH, TRUNC, TYPED};
         let directory = TYPED | FileType::Directory as u32;
         for (text, known) in [
             ("O_RDONLY", 0),
@@ -297,6 +301,9 @@ mod tests {
             ("O_RDWR|O_DIRECTORY|__O_TMPFILE", NEW),
             ("0x410002, 0600", NEW),
             ("O_RDONLY|O_DIRECTORY", directory),
+            ("O_RDONLY|O_NOFOLLOW|O_CLOEXEC", NO_LINK | CLOEXEC),
+            // On ARM it is O_LARGEFILE.
+            ("0x20000", 0),
             ("O_RDONLY|O_TRUNC|O_DIRECTORY|O_PATH", PATH | directory),
             ("0x210000", PATH | directory),
             ("O_RDWR|O_APPEND, resolve=RESOLVE_NO_XDEV}, 24", APPEND),

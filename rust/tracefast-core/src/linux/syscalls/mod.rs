@@ -94,6 +94,8 @@ pub(crate) struct Shape {
     pub streams: bool,
     /// Position of the `struct stat` or `statx`.
     pub stat: u8,
+    /// That is of a symbolic link, if the path is one.
+    pub of_link: bool,
     /// Position of the length that the file has after the call.
     pub length: u8,
     /// Prefix of names in a namespace without directories, as /proc/PID/fd shows them.
@@ -192,6 +194,7 @@ impl Shape {
         motion: Motion::None,
         streams: false,
         stat: NONE,
+        of_link: false,
         length: NONE,
         prefix: "",
         makes_fd: false,
@@ -258,6 +261,10 @@ impl Shape {
 
     const fn stat(self, stat: u8) -> Self {
         Self { stat, ..self }.does(Classes::STATS.and(Classes::LOOKS))
+    }
+
+    const fn lstat(self, stat: u8) -> Self {
+        Self { of_link: true, ..self.stat(stat) }
     }
 
     const fn length(self, length: u8) -> Self {

@@ -128,6 +128,11 @@ impl Children {
         self.left |= self.starting.contains(&child);
     }
 
+    /// Whether a child is in the log.
+    pub(crate) fn are_shown(&self) -> bool {
+        self.shown
+    }
+
     /// Whether later lines do not matter.
     pub(crate) fn are_settled(&self) -> bool {
         self.shown && (self.left || self.programs > 1)

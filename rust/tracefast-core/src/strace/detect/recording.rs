@@ -71,7 +71,7 @@ impl Recording {
         let succeeds = facts.calls >= SUCCEED && !facts.failed;
         Self {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
-            traced: facts.traced.with_seeks(&facts.seeks),
+            traced: facts.traced.with_seeks(&facts.seeks).with_children(&facts.children),
             hides_children: facts.children.may_be_hidden(layout.pid),
             leaves_programs: facts.children.leave(),
         }

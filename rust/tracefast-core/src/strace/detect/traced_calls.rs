@@ -8,6 +8,7 @@
 use memchr::memmem::find;
 
 use crate::linux::syscalls::{Classes, classes_of};
+use crate::strace::detect::children::Children;
 use crate::strace::detect::seeks::Seeks;
 use crate::strace::non_calls::message::{self, TaskChange};
 
@@ -133,6 +134,12 @@ impl TracedCalls {
         Self { seen: self.seen | seen | missed, ..self }
     }
 
+    /// Whether strace followed children (`-f`): then it was attached to all threads that there were.
+    pub(crate) fn with_children(self, children: &Children) -> Self {
+        let seen = if children.are_shown() { self.seen & !ATTACHED } else { self.seen };
+        Self { seen, ..self }
+    }
+
     /// What both show, which are parts of one log.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -236,6 +243,9 @@ mod tests {
         // `-f`
         assert!(!filtered(&format!("strace: Process 7 attached with 3 threads\n{reads}")));
         assert!(!filtered(&format!("{reads}strace: Process 7 attached\n{reads}")));
+        let child =
+            "vfork(strace: Process 8 attached\n <unfinished ...>\n[pid     8] close(3) = 0\n";
+        assert!(!filtered(&format!("strace: Process 7 attached\n{reads}{child}")));
         let all = "futex(0x7000, FUTEX_WAKE_PRIVATE, 1) = 0\nbrk(NULL) = 0x5000\n";
         assert!(!filtered(&format!("strace: Process 7 attached\n{reads}{all}")));
     }

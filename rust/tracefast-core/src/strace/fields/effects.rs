@@ -93,7 +93,7 @@ impl FieldWriter<'_> {
         match shape.op {
             Op::Fork => self.rows.effect[row].flags = fork_flags(text, sys),
             Op::Open | Op::OpenAnon | Op::OpenPair | Op::OpenProcess | Op::Take => {
-                self.rows.effect[row].flags = self.opened(split);
+                self.rows.effect[row].flags |= self.opened(split);
                 if shape.special == Special::RingSetup {
                     self.rows.effect[row].flags |= ring_made(text);
                 }

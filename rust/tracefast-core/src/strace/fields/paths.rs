@@ -4,7 +4,7 @@ use crate::events::details::Detail;
 use crate::events::file_id::{file_id, file_id_and_up, last_part, leads_up};
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{FileType, Op};
+use crate::events::vocabulary::{FileType, Op, open_flags};
 use crate::linux::syscalls::{NONE, Shape, Special};
 use crate::strace::arguments::{self, MAX_ARGS, Split};
 use crate::strace::fields::annotation::Annotation;
@@ -182,6 +182,9 @@ impl FieldWriter<'_> {
     /// directory that it started from.
     #[inline]
     pub(crate) fn requested_path(&mut self, arg: &[u8], at: Option<PathBase>) {
+        if self.shape.op == Op::Open {
+            self.rows.effect[self.row].flags |= open_flags::RESOLVED;
+        }
         if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
             && !arg.starts_with(b"\"\\x2f")
         {

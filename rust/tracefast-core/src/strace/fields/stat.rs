@@ -5,7 +5,7 @@ use memchr::{memchr, memrchr};
 use crate::events::details::{Detail, FileNumber};
 use crate::events::rows::NO_DETAIL;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::FileType;
+use crate::events::vocabulary::{FileType, Op, open_flags};
 use crate::linux::syscalls::flags;
 use crate::strace::arguments::Split;
 use crate::strace::fields::writer::FieldWriter;
@@ -36,12 +36,28 @@ impl<'a> FieldWriter<'a> {
             if n > 0 {
                 self.integer(size, C::Size);
             }
+            if file_type.is_some() {
+                self.of_no_link();
+            }
         }
         // Only whole structures (`-v`) have a device, which is the first field of `struct stat`.
         if !text.starts_with(b"{st_mode=")
             && let Some(number) = number_of(text)
         {
             self.number(number);
+        }
+    }
+
+    /// A call that does not follow symbolic links has shown a regular file.
+    #[inline]
+    fn of_no_link(&mut self) {
+        let text = self.source.bytes;
+        // Most texts end with a bracket or a digit.
+        let of_link = self.shape.of_link
+            || text.last() == Some(&b'W') && text.ends_with(b"AT_SYMLINK_NOFOLLOW");
+        let effect = &mut self.rows.effect[self.row];
+        if of_link && effect.op == Op::Path {
+            effect.flags = open_flags::NO_LINK;
         }
     }
 
