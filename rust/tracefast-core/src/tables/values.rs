@@ -282,8 +282,7 @@ mod tests {
         }
         let counted = values.counted();
         for (value, count) in counted.values().iter().map(|&(value, count)| (value / 1000, count)) {
-            let rounds =
-                if value < 0 { 40 - (value.unsigned_abs() as u64).div_ceil(30) } else { 40 };
+            let rounds = if value < 0 { 40 - value.unsigned_abs().div_ceil(30) } else { 40 };
             assert_eq!(count, rounds, "{value}");
         }
         assert_eq!(counted.values().len(), 300 + 30 * 39);
