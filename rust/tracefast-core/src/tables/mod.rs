@@ -4,6 +4,7 @@
 pub(crate) mod argument_parts;
 pub(crate) mod busy_time;
 pub(crate) mod covered;
+pub(crate) mod distinct;
 pub mod errors;
 pub(crate) mod event_columns;
 pub mod files;

@@ -181,10 +181,10 @@ impl Files {
             }
         }
         if let Some(pid) = pid {
-            file_use.pids.push(i64::from(pid));
+            file_use.pids.insert(pid as u32);
         }
         if let Some(task) = columns.task.get(row) {
-            file_use.tasks.push(i64::from(task));
+            file_use.tasks.insert(task);
         }
         if let Some(ts) = columns.ts.get(row) {
             let end = ts.saturating_add(columns.dur.get(row).unwrap_or(0));

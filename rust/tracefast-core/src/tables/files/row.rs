@@ -1,9 +1,9 @@
 //! One row of the table while events are folded.
 
+use crate::tables::distinct::Distinct;
 use crate::tables::files::direction::{Direction, Sum};
 use crate::tables::files::word_classes::Known;
 use crate::tables::packed::Packed;
-use crate::tables::values::Values;
 
 /// The index of reads in pairs of reads and writes.
 pub(crate) const READ: usize = 0;
@@ -62,8 +62,8 @@ pub(crate) struct FileUse {
     /// Number of the word for its type.
     pub(crate) kind: Packed<u32>,
     pub(crate) directions: [Option<Box<Direction>>; 2],
-    pub(crate) pids: Values,
-    pub(crate) tasks: Values,
+    pub(crate) pids: Distinct,
+    pub(crate) tasks: Distinct,
     pub(crate) size: Packed<i64>,
     pub(crate) opens: u32,
     pub(crate) opens_failed: u32,
@@ -85,8 +85,8 @@ impl FileUse {
             kind: Packed::default(),
             kind_unknown: false,
             size: Packed::default(),
-            pids: Values::default(),
-            tasks: Values::default(),
+            pids: Distinct::default(),
+            tasks: Distinct::default(),
             opens: 0,
             opens_failed: 0,
             stats: 0,

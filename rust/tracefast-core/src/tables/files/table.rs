@@ -210,8 +210,8 @@ impl Row {
         Self {
             source: sources.text(file_use.key.source).map(str::to_owned),
             kind: kind.map(str::to_owned).or_else(unknown),
-            processes: file_use.pids.distinct(),
-            tasks: file_use.tasks.distinct(),
+            processes: file_use.pids.count(),
+            tasks: file_use.tasks.count(),
             directions,
             file_use,
         }
