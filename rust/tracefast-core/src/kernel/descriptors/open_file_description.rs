@@ -381,9 +381,12 @@ impl OpenFileDescriptions {
         }
     }
 
-    pub(crate) fn add(&mut self, mut file: OpenFileDescription) -> DescriptionRef {
-        file.moves = self.moves;
-        self.files.add(file) as u32
+    pub(crate) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
+        let at = self.files.add(file);
+        if let Some(open) = self.files.get_mut(at) {
+            open.moves = self.moves;
+        }
+        at as u32
     }
 
     /// The description.
@@ -453,7 +456,7 @@ impl OpenFileDescriptions {
             let others = std::mem::take(&mut open.others);
             self.forget(file, &others);
         }
-        self.files.remove(file as usize);
+        self.files.discard(file as usize);
         // Another description may get its place.
         self.older.last = None;
         if let Some(inode) = inode {

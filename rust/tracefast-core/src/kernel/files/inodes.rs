@@ -148,37 +148,31 @@ impl Inodes {
     /// The file with this identity, made if it is not open yet, for a description that was just
     /// opened; one user more. `direct`: how its name leads to it.
     pub(crate) fn open(&mut self, id: u64, direct: Direct) -> InodeRef {
-        self.show_direct(id, direct);
         let (mut since, mut size) = (self.forgotten, None);
         if self.left_bits & bit(id) != 0 {
             for left in self.left.iter().filter(|left| left.id == id) {
                 (since, size) = (since.max(left.changed), left.size);
             }
         }
-        let size = size.filter(|_| self.remembers && !self.unordered && self.find(id).is_none());
-        let at = self.user(id, since);
+        let remembered = size.filter(|_| self.remembers && !self.unordered);
+        let size = remembered.filter(|_| self.find_shown(id, direct).is_none());
+        let at = self.user((id, direct), since);
         if let (Some(size), Some(inode)) = (size, self.get(at)) {
             inode.length.restore(size);
         }
-        self.show_direct(id, direct);
         at
     }
 
     /// The log shows how the name of the file leads to it.
-    #[inline]
     pub(crate) fn show_direct(&mut self, id: u64, direct: Direct) {
-        // Most calls show nothing.
-        if direct != Direct::Unknown {
-            self.note_direct(id, direct);
+        if let Some(at) = self.by_id.get(&id).copied() {
+            self.show_direct_at(at, direct);
         }
     }
 
-    #[inline(never)]
-    fn note_direct(&mut self, id: u64, direct: Direct) {
+    fn show_direct_at(&mut self, at: InodeRef, direct: Direct) {
         let folders_moved = self.folders_moved;
-        if let Some(at) = self.by_id.get(&id).copied()
-            && let Some(inode) = self.get(at)
-        {
+        if let Some(inode) = self.get(at) {
             // Folders that had another name then may lead to it now.
             let late = inode.direct != Direct::Whole && inode.opened < folders_moved;
             inode.direct = inode.direct.max(if late { direct.min(Direct::Last) } else { direct });
@@ -236,23 +230,20 @@ impl Inodes {
     /// The same for an older description: calls on it may be under way that the file does not know
     /// of.
     pub(crate) fn join(&mut self, id: u64) -> InodeRef {
-        let (at, now) = (self.user(id, self.now), self.now);
+        self.join_named(id, Direct::Unknown)
+    }
+
+    /// The same by a name.
+    pub(crate) fn join_named(&mut self, id: u64, direct: Direct) -> InodeRef {
+        let (at, now) = (self.user((id, direct), self.now), self.now);
         if let Some(inode) = self.get(at) {
             inode.length.followed_from(now);
         }
         at
     }
 
-    /// The same by a name.
-    pub(crate) fn join_named(&mut self, id: u64, direct: Direct) -> InodeRef {
-        self.show_direct(id, direct);
-        let at = self.join(id);
-        self.show_direct(id, direct);
-        at
-    }
-
-    fn user(&mut self, id: u64, since: Moment) -> InodeRef {
-        if let Some(at) = self.find(id) {
+    fn user(&mut self, (id, direct): (u64, Direct), since: Moment) -> InodeRef {
+        if let Some(at) = self.find_shown(id, direct) {
             if let Some(inode) = self.get(at) {
                 inode.refs += 1;
             }
@@ -268,7 +259,7 @@ impl Inodes {
             others: ThinVec::default(),
             number: None,
             astray: false,
-            direct: Direct::Unknown,
+            direct,
         };
         if self.unordered {
             inode.length.lose_order();
@@ -359,10 +350,19 @@ impl Inodes {
     /// Where the file with this identity is, if it is open and its name still leads to it.
     #[inline]
     pub(crate) fn find(&mut self, id: u64) -> Option<InodeRef> {
+        self.find_shown(id, Direct::Unknown)
+    }
+
+    /// The same by a name of which the log shows now how it leads to the file.
+    #[inline]
+    fn find_shown(&mut self, id: u64, direct: Direct) -> Option<InodeRef> {
         if self.by_id.is_empty() {
             return None;
         }
         let at = self.by_id.get(&id).copied()?;
+        if direct != Direct::Unknown {
+            self.show_direct_at(at, direct);
+        }
         let inode = self.open.get(at as usize)?.as_ref()?;
         if inode.astray || self.is_astray(inode.direct, inode.opened) {
             // Perhaps the name leads to this file, perhaps to another one: they are two.
