@@ -37,16 +37,16 @@ pub(crate) struct Inode {
     direct: Direct,
 }
 
-/// How far a name is shown to have no symbolic links. A component that is none, now, was none
-/// before, and will be none, as long as the log does not move it.
+/// How much of a path the log shows to be free of symbolic links. A component that is no link now was
+/// none before, and stays so until a call of the log renames, replaces or removes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Direct {
-    /// Any component may be one.
+    /// Any component may be a link.
     #[default]
     Unknown,
-    /// The last component is none.
+    /// The last component is no link.
     Last,
-    /// No component is one.
+    /// No component is a link.
     Whole,
 }
 
