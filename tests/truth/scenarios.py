@@ -135,6 +135,21 @@ SCENARIOS = [
         "unnamed",
     ),
     *group("names", ORDINARY, "case", "same-name"),
+    *group(
+        "folders",
+        3,
+        "entered-by-link",
+        "link-made-again",
+        "target-renamed",
+        "renamed-by-another-name",
+        "opened-by-link",
+        "entered-by-descriptor",
+        "entered-and-covered",
+        "opened-and-covered",
+        "mounts-of-a-child",
+        "link-from-the-root",
+        "unknown-root",
+    ),
     # Device and inode number decide what is one file.
     *group(
         "numbers",
@@ -341,6 +356,7 @@ def loss(scenario: Scenario, recorder: str) -> int:
 LIVE_ONLY = {"compiled", "cloned-file"}
 NOT_KEPT = {
     "commands": {"y", "ff", "ff-starts", "alone"},
+    "folders": {"yy", "ff-starts", "alone", "no-seeks", "seccomp"},
     "hidden": {"ff", "ff-starts"},
     "lengths": {"ff", "ff-starts", "alone", "no-seeks"},
     "names": {"ff", "ff-starts", "alone", "no-seeks"},

@@ -69,6 +69,7 @@ impl Kernel {
             model_columns,
             own,
             whose: Whose::default(),
+            apart: [0; 2],
             searches: own.saturating_mul(SEARCHES),
         };
         let has_comms = !named.is_empty();

@@ -37,6 +37,9 @@ pub(crate) struct BlockRows<'a> {
     pub own: usize,
     /// What the row at hand shows of its task.
     pub whose: Whose,
+    /// How the names of its two paths differ from others with the same text, if they do; otherwise 0.
+    /// See [`own_name`](crate::kernel::files::paths::own_name).
+    pub apart: [u64; 2],
     /// How many rows may still be searched for the next one of a task.
     pub searches: usize,
 }

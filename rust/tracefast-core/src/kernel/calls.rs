@@ -102,10 +102,10 @@ impl Kernel {
                 match head.detail.and_then(|at| block.side.details.get(at as usize)) {
                     Some(&Detail::Renames(names)) => {
                         for last in names {
-                            self.tasks.files.names_move(last, true);
+                            self.tasks.names_move(last, true);
                         }
                     }
-                    _ => self.tasks.files.names_move(None, true),
+                    _ => self.tasks.names_move(None, true),
                 }
             }
             _ => self.entry(task, head.op, head.flags, head.fd),
@@ -337,6 +337,7 @@ impl Kernel {
                 held.release(&mut self.tasks.files);
             }
         }
+        block.apart = [0; 2];
     }
 
     /// Finds the description of the row's first or second descriptor, and shows it in the columns
@@ -400,13 +401,8 @@ impl Kernel {
             block.side.details.get(at as usize)
         {
             let path = block.text_of(view);
-            let directories = self.tasks.directories(task);
-            let known = &directories.working;
-            if path.len() > LONGEST {
-                directories.enter(None);
-            } else if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path)
-            {
-                directories.enter(Some(path.into()));
+            if path.starts_with(b"/") || path.len() > LONGEST {
+                self.tasks.show_directory(task, path);
             }
         }
     }
@@ -422,11 +418,11 @@ impl Kernel {
         let inodes = &self.tasks.files.inodes;
         let mut names = [None; 2];
         if block.rows.has(row, C::File) && !(op == Op::Truncate && block.rows.has(row, C::Fd)) {
-            names[0] = paths::unsure_name(block, row, false).or(Some(block.rows.file[row]));
+            names[0] = paths::own_name(block, row, false).or(Some(block.rows.file[row]));
             block.rows.file[row] = inodes.identity(block.rows.file[row]);
         }
         if block.rows.has(row, C::File2) {
-            names[1] = paths::unsure_name(block, row, true).or(Some(block.rows.file2[row]));
+            names[1] = paths::own_name(block, row, true).or(Some(block.rows.file2[row]));
             block.rows.file2[row] = inodes.identity(block.rows.file2[row]);
         }
         names

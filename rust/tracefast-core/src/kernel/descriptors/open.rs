@@ -41,6 +41,7 @@ impl Kernel {
             block.rows.has(row, C::File).then(|| block.rows.file[row])
         };
         let mut file = OpenFileDescription::new(path, id, file_type);
+        file.opened = block.since;
         // Whether what has this name is another file for others.
         let (mut same, mut own) = (None, false);
         if by_name {
@@ -80,9 +81,9 @@ impl Kernel {
         file.append = appends;
         let unshown = flags & open_flags::UNSHOWN != 0;
         file.may_append = unshown;
-        let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
+        let own_name = name.filter(|_| by_name && paths::own_name(block, row, false).is_some());
         let moved = by_name && self.tasks.files.inodes.names_moved_since(block.since);
-        let id = match unsure {
+        let id = match own_name {
             _ if same.is_some() || own => same,
             // Which file that was, the log does not show.
             _ if moved => None,
@@ -186,15 +187,18 @@ impl Kernel {
         }
         // The file that had this name is still open, so the name was removed by a call that was not
         // traced.
+        let own_name = paths::own_name(block, row, false).is_some();
         let inodes = &mut self.tasks.files.inodes;
         if block.rows.effect[row].flags & open_flags::NEW != 0
             && let (Some(name), Some(id)) = (name, file.id)
-            && inodes.is_open(id)
+            && inodes.is_open(if own_name { inodes.identity(name) } else { id })
         {
             inodes.unlink(name);
-            let id = inodes.identity(name);
-            file.id = Some(id);
-            block.rows.file[row] = id;
+            if !own_name {
+                let id = inodes.identity(name);
+                file.id = Some(id);
+                block.rows.file[row] = id;
+            }
         }
         None
     }

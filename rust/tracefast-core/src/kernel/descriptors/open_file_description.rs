@@ -76,6 +76,8 @@ pub(crate) struct OpenFileDescription {
     pub hidden: bool,
     /// strace writes the log to it.
     pub logged: bool,
+    /// When the call that opened it began; 0 if the log does not show that.
+    pub opened: Moment,
     /// Its name may not be `path` any more.
     astray: bool,
     /// [`OpenFileDescriptions::moves`] when it was opened.
@@ -119,6 +121,7 @@ impl OpenFileDescription {
             unordered: false,
             hidden: false,
             logged: false,
+            opened: 0,
             astray: false,
             moves: 0,
             process: None,
@@ -337,11 +340,12 @@ impl OpenFileDescriptions {
         }
     }
 
-    /// The path that leads to the directory of a descriptor; `None` if the log does not show it.
-    pub(crate) fn directory(&mut self, file: DescriptionRef) -> Option<Arc<[u8]>> {
-        let moves = self.moves;
-        let open = self.get(file).filter(|open| !open.astray && open.moves == moves)?;
-        open.path.clone()
+    /// The path that leads to the directory of a descriptor, and when that was opened, if the path
+    /// may lead elsewhere by now; `None` if the log does not show it.
+    pub(crate) fn directory(&self, file: DescriptionRef) -> Option<(Arc<[u8]>, Option<Moment>)> {
+        let open = self.at(file).filter(|open| !open.astray && open.moves == self.moves)?;
+        let astray = self.inodes.is_folder_astray(false, open.opened);
+        Some((open.path.clone()?, astray.then_some(open.opened)))
     }
 
     /// A call has written at the position of the description.

@@ -139,6 +139,8 @@ pub(crate) struct Inodes {
     targets_moved: Moment,
     /// The same for directories, and for links to those.
     folders_moved: Moment,
+    /// When something was mounted or unmounted last.
+    mounted: Moment,
     /// The log has all calls of a program and of what it starts, so sizes hold while files are
     /// closed.
     pub remembers: bool,
@@ -205,6 +207,23 @@ impl Inodes {
         if folder {
             self.folders_moved = self.targets_moved;
         }
+    }
+
+    /// Something is mounted or not any more: any name may be that of another file.
+    pub(crate) fn mounts_change(&mut self) {
+        self.names_move();
+        self.mounted = self.names_moved;
+    }
+
+    /// When something was mounted or unmounted last.
+    pub(crate) fn mounted(&self) -> Moment {
+        self.mounted
+    }
+
+    /// Whether the path of a directory, by which it was entered or opened at `since`, may lead to
+    /// another one now; `shown`: the kernel has given that path, which has no links.
+    pub(crate) fn is_folder_astray(&self, shown: bool, since: Moment) -> bool {
+        self.is_astray(if shown { Direct::Whole } else { Direct::Last }, since)
     }
 
     /// Whether the name is shown to be no link: else it is astray as soon as any other one moves.

@@ -1,12 +1,16 @@
 //! Paths: makes them absolute, and finds descriptors by their names in `/proc` and `/dev`.
 
+use crate::events::details::Detail;
 use crate::events::file_id::{file_id_and_up, name_id_and_up};
-use crate::events::rows::AT_FDCWD;
+use crate::events::rows::{AT_FDCWD, Effect};
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::Op;
+use crate::events::vocabulary::{Op, open_flags};
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
+use crate::kernel::files::length::Moment;
+use crate::kernel::tasks::directories::Directories;
 use crate::kernel::tasks::{TaskRef, Tasks};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Whether the kernel makes up the contents of the file as they are read: sizes mean nothing there,
 /// `O_APPEND` has no effect on kernfs, and most writes to proc(5) leave the position where it is.
@@ -64,10 +68,12 @@ pub(crate) fn resolve(tasks: &mut Tasks, task: TaskRef, block: &mut BlockRows<'_
         from_directory(tasks, task, block, row, true);
     }
     let op = block.rows.effect[row].op;
-    if matches!(op, Op::None | Op::Use) || tasks.directories(task).root.is_none() {
-        return;
+    if !matches!(op, Op::None | Op::Use) && tasks.rooted {
+        from_root(tasks, task, block, row, [relative, relative2]);
+        if tasks.files.inodes.mounted() != 0 {
+            from_covered(tasks, task, block, row, [relative, relative2]);
+        }
     }
-    from_root(tasks, task, block, row, [relative, relative2]);
 }
 
 /// Makes a relative path absolute, if its directory is known.
@@ -85,16 +91,21 @@ fn from_directory(
         if directories.lost {
             return;
         }
-        directories.working.clone()
+        let directories = directories.clone();
+        let astray = directories.gone_astray(&tasks.files.inodes);
+        directories.working.map(|base| (base, astray))
     } else {
         tasks.descriptor(task, at).and_then(|file| tasks.files.directory(file))
     };
     let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
-    let base = base.filter(|base| base.len() <= LONGEST);
-    let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
+    let base = base.filter(|(base, _)| base.len() <= LONGEST);
+    let rooted = base.as_ref().is_some_and(|(base, _)| base.starts_with(b"/"));
     // A directory that was itself opened by a relative path is better than none.
     let (view, id) = match base {
-        Some(base) => {
+        Some((base, astray)) => {
+            if let Some(since) = astray {
+                set_apart(block, second, since);
+            }
             let joined = join(&base, block.text_of(&view));
             let effect = &mut block.rows.effect[row];
             if second {
@@ -112,7 +123,8 @@ fn from_directory(
     put(block, row, second, view, id);
 }
 
-/// Puts the task's root directory before absolute paths: chroot(2).
+/// Puts the task's root directory before absolute paths: chroot(2). From there, and with mounts of
+/// its own (`mount_namespaces(7)`), a path may lead to another file than it leads other tasks to.
 #[cold]
 fn from_root(
     tasks: &mut Tasks,
@@ -121,17 +133,76 @@ fn from_root(
     row: usize,
     relative: [bool; 2],
 ) {
-    let Some(root) = tasks.directories(task).root.clone() else { return };
+    let Directories { root, rooted, mounts, .. } = tasks.directories(task).clone();
+    let resolved = block.rows.effect[row].flags & open_flags::RESOLVED != 0;
     for (second, relative) in [false, true].into_iter().zip(relative) {
+        if mounts != 0 {
+            set_apart(block, second, mounts);
+        }
+        if rooted != 0 && (second || !resolved) {
+            set_apart(block, second, rooted);
+        }
+        let Some(root) = &root else { continue };
         let Some(path) = block.path(row, second).filter(|_| !relative) else { continue };
         // An annotation shows the path from the system's root already.
-        let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
+        let inside = path.strip_prefix(&**root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
         if path.starts_with(b"/") && !inside {
-            let joined = join(&root, &path[1..]);
+            let joined = join(root, &path[1..]);
             let (view, id) = (block.side.put(&joined), file_id_and_up(&joined));
             put(block, row, second, view, id);
         }
     }
+}
+
+/// Sets paths apart that start at a directory that a mount may have covered. Its annotation does not
+/// show that: the path of what covers it is the same.
+#[cold]
+fn from_covered(
+    tasks: &mut Tasks,
+    task: TaskRef,
+    block: &mut BlockRows<'_>,
+    row: usize,
+    relative: [bool; 2],
+) {
+    let Effect { at, at2, detail, .. } = block.rows.effect[row];
+    let detail = block.side.details.get(detail as usize);
+    let annotated = match detail {
+        Some(Detail::Directory(view) | Detail::Numbered(_, Some(view))) => {
+            Some(block.text_of(view).to_vec())
+        }
+        _ => None,
+    };
+    for (second, relative) in [false, true].into_iter().zip(relative) {
+        let at = if second { at2 } else { at };
+        let since = if at == AT_FDCWD {
+            let Some(annotated) = &annotated else { continue };
+            let starts = block.path(row, second).is_some_and(|path| path.starts_with(annotated));
+            let working = tasks.directories(task).clone();
+            working.gone_astray(&tasks.files.inodes).filter(|_| starts)
+        } else {
+            let file = tasks.descriptor(task, at);
+            file.and_then(|file| tasks.files.directory(file)).and_then(|(_, astray)| astray)
+        };
+        if let Some(since) = since.filter(|_| !relative) {
+            set_apart(block, second, since);
+        }
+    }
+}
+
+/// The path of the row starts at a directory, or is looked up by a task, that has been as it is since
+/// this moment, unlike what others find by the same path.
+#[cold]
+fn set_apart(block: &mut BlockRows<'_>, second: bool, since: Moment) {
+    let apart = &mut block.apart[usize::from(second)];
+    *apart = salted(since, *apart);
+}
+
+/// A name that differs from other ones with the same text.
+fn salted(name: u64, salt: u64) -> u64 {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&name.to_le_bytes());
+    bytes[8..].copy_from_slice(&salt.to_le_bytes());
+    xxh3_64(&bytes)
 }
 
 fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: (u64, bool)) {
@@ -149,20 +220,22 @@ fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: (u64
     }
 }
 
-/// The identity of the first or second path of the row, if it depends on where `..` leads: a symbolic
-/// link before it may lead to another directory, so in the model the file has a name of its own.
+/// The name that the first or second path of the row has in the model, if that is one of its own,
+/// because the path may lead to another file than one with the same text: with `..` after a symbolic
+/// link, or from a directory that its path does not lead to any more.
 #[inline]
-pub(crate) fn unsure_name(block: &BlockRows<'_>, row: usize, second: bool) -> Option<u64> {
+pub(crate) fn own_name(block: &BlockRows<'_>, row: usize, second: bool) -> Option<u64> {
     let effect = &block.rows.effect[row];
     let marked = if second { effect.identify2 } else { effect.identify };
-    if marked { name_that_leads_up(block, row, second) } else { None }
+    let apart = block.apart[usize::from(second)];
+    if marked || apart != 0 { made_name(block, row, second, apart) } else { None }
 }
 
 #[inline(never)]
-fn name_that_leads_up(block: &BlockRows<'_>, row: usize, second: bool) -> Option<u64> {
+fn made_name(block: &BlockRows<'_>, row: usize, second: bool, apart: u64) -> Option<u64> {
     let view = if second { &block.rows.path2[row] } else { &block.rows.path[row] };
     let (id, up) = name_id_and_up(block.text_of(view));
-    up.then_some(id)
+    if apart != 0 { Some(salted(id, apart)) } else { up.then_some(id) }
 }
 
 /// `base/path`; a leading `./` is left out.

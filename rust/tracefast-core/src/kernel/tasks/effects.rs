@@ -126,18 +126,31 @@ impl Kernel {
             }
             (Op::Chdir, ..) if done => {
                 let path = block.path(row, false);
-                self.tasks.enter(task, path);
+                if effect.flags & open_flags::RESOLVED == 0 {
+                    let astray = block.apart[0] != 0;
+                    self.tasks.enter(task, path, block.since, astray);
+                } else if let Some(path) = path {
+                    self.tasks.show_directory(task, &path);
+                }
             }
             (Op::Chroot, ..) if done => {
                 self.tasks.files.inodes.forget_sizes();
-                let path = block.path(row, false).filter(|path| path.starts_with(b"/"));
-                let path = path.filter(|path| **path != *b"/" && path.len() <= LONGEST);
-                self.tasks.directories(task).root = path;
+                let path = block.path(row, false);
+                let outermost = path.as_deref() == Some(b"/");
+                let path = path.filter(|path| path.starts_with(b"/") && !outermost);
+                let path = path.filter(|path| path.len() <= LONGEST);
+                let now = self.tasks.files.inodes.tick();
+                let directories = self.tasks.directories(task);
+                if path.is_some() || !outermost {
+                    directories.rooted = now;
+                }
+                directories.root = path;
                 self.tasks.rooted = true;
             }
             (Op::Fchdir, ..) if done => {
-                let path = files[0].and_then(|file| self.tasks.files.directory(file));
-                self.tasks.enter(task, path);
+                let found = files[0].and_then(|file| self.tasks.files.directory(file));
+                let astray = found.as_ref().is_some_and(|(_, astray)| astray.is_some());
+                self.tasks.enter(task, found.map(|(path, _)| path), block.since, astray);
             }
             (Op::Rename, ..) if done => {
                 self.renamed = true;
@@ -192,7 +205,7 @@ impl Kernel {
         if let Some(path) = path.as_ref().filter(|_| folder) {
             self.tasks.files.lead_elsewhere(path);
         }
-        self.tasks.files.names_move(path.and_then(|path| last_part(&path)), folder);
+        self.tasks.names_move(path.and_then(|path| last_part(&path)), folder);
     }
 
     fn rename(
@@ -340,7 +353,8 @@ impl Kernel {
             Detail::Mounted if done => {
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.lead_elsewhere(b"");
-                self.tasks.files.names_move(None, true);
+                self.tasks.files.inodes.mounts_change();
+                self.tasks.rooted = true;
             }
             &Detail::Entered(kinds) if done => {
                 if kinds == 0 || kinds & clone_flags::CLONE_NEWPID != 0 {
@@ -349,6 +363,7 @@ impl Kernel {
                 // There a name is that of another file.
                 if kinds == 0 || kinds & clone_flags::CLONE_NEWNS != 0 {
                     self.any_file_changes();
+                    self.tasks.leave_mounts(task);
                 }
             }
             &Detail::Notified(notice, tid) if done => self.notified(task, notice, tid),
@@ -372,8 +387,8 @@ fn every_name(
     second: bool,
     name: Option<u64>,
 ) -> impl Iterator<Item = u64> {
-    let unsure = paths::unsure_name(block, row, second).is_some();
+    let own = paths::own_name(block, row, second).is_some();
     let view = if second { &block.rows.path2[row] } else { &block.rows.path[row] };
-    let equal = (unsure && name.is_some()).then(|| file_id(block.text_of(view)));
+    let equal = (own && name.is_some()).then(|| file_id(block.text_of(view)));
     name.into_iter().chain(equal)
 }

@@ -7,7 +7,8 @@
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_THREAD, UNSHOWN};
 use crate::kernel::descriptors::fd_table::FdTable;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
-use crate::kernel::tasks::{Directories, TaskRef, Tasks};
+use crate::kernel::tasks::directories::Directories;
+use crate::kernel::tasks::{TaskRef, Tasks};
 use crate::kernel::transfers::calls_under_way::UnseenMoves;
 use crate::kernel::transfers::position::Position;
 
@@ -191,7 +192,7 @@ impl Tasks {
         new.repeat(&mut self.files, &guess.table, &self.tables[old.0], guess.started);
         self.tables[table] = new;
         let now = self.directories.get(old.1).cloned().unwrap_or_default();
-        let directory = if now == guess.directories {
+        let directory = if now.agree(&guess.directories) {
             self.directories_of_child(parent, flags)
         } else {
             self.directories.keep(old.1)

@@ -3,12 +3,14 @@
 //!
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers, `guesses.rs` those with several
 //! possible parents; `hidden_children.rs` is about those whose calls are not in the log,
-//! `unshown_flags.rs` about those that may be threads), `fd_tables.rs` is about their descriptors,
+//! `unshown_flags.rs` about those that may be threads), `directories.rs` is about where their paths
+//! start, `fd_tables.rs` about their descriptors,
 //! `passed_descriptors.rs` about those that come from other tasks; `task_cache.rs` finds tasks by
 //! id, `shared.rs` holds what several share, such as address spaces, `comm.rs` their names;
 //! `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are missing.
 
 pub(crate) mod comm;
+pub(crate) mod directories;
 pub(crate) mod effects;
 mod fd_tables;
 mod fork;
@@ -22,19 +24,18 @@ mod unseen_programs;
 mod unshown_flags;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::hash::HashMap;
 
 use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{
-    CLONE_FILES, CLONE_FS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM, UNSHOWN,
+    CLONE_FILES, CLONE_FS, CLONE_NEWNS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM, UNSHOWN,
 };
 use crate::kernel::address_space::AddressSpace;
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
-use crate::kernel::files::paths::LONGEST;
 use crate::kernel::numbered::Numbered;
+use crate::kernel::tasks::directories::Directories;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::guesses::Guess;
 use crate::kernel::tasks::namespaces::{Apart, Unseen};
@@ -91,28 +92,6 @@ enum ChildPids {
     Other,
 }
 
-/// Where the paths of a task start, as the kernel's `fs_struct`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Directories {
-    /// Working directory, as far as it is known: absolute, or relative to the one that the task had
-    /// at first.
-    pub working: Option<Arc<[u8]>>,
-    /// The task has left its first working directory, and the log does not show for which.
-    pub lost: bool,
-    /// Root directory, if it is not that of the start of the log: chroot(2).
-    pub root: Option<Arc<[u8]>>,
-    /// [`OpenFileDescriptions::moves`] when it was entered.
-    moves: u32,
-}
-
-impl Directories {
-    /// The task has changed its working directory.
-    pub(crate) fn enter(&mut self, path: Option<Arc<[u8]>>) {
-        self.working = path.filter(|path| path.len() <= LONGEST);
-        self.lost = self.working.is_none();
-    }
-}
-
 /// How many records of calls are kept for reuse.
 const SPARE: usize = 64;
 
@@ -151,7 +130,8 @@ pub(crate) struct Tasks {
     /// Events show every child, so nothing has to be inferred.
     events_show_children: bool,
     next: u32,
-    /// Some task has another root directory than at the start of the log.
+    /// A path may lead one task to another file than others: some task has another root directory
+    /// than at the start of the log, or mounts of its own, or something was mounted.
     pub rooted: bool,
     /// Records of calls that are over, for reuse.
     #[allow(clippy::vec_box)] // They go from here to their task as they are.
@@ -428,7 +408,7 @@ impl Tasks {
         if directories.moves != moves {
             directories.moves = moves;
             if directories.working.is_some() {
-                directories.enter(None);
+                directories.lose();
             }
         }
         directories
@@ -483,7 +463,14 @@ impl Tasks {
     /// What a child of `parent` gets that was made with these flags.
     fn directories_of_child(&mut self, parent: TaskRef, flags: u32) -> usize {
         let at = self.slots.get_mut(parent).map(|task| &mut task.directory);
-        at.map_or(NEW, |at| self.directories.child(at, flags & CLONE_FS != 0))
+        let mut at = at.map_or(NEW, |at| self.directories.child(at, flags & CLONE_FS != 0));
+        if flags & CLONE_NEWNS != 0 {
+            let now = self.files.inodes.tick();
+            let own = self.directories.number(&mut at);
+            self.directories[own].mounts = now;
+            self.rooted = true;
+        }
+        at
     }
 
     /// What a child of `parent` gets that was made with these flags.
@@ -578,6 +565,9 @@ impl Tasks {
             if let Some(task) = self.task_mut(task) {
                 task.directory = own;
             }
+        }
+        if flags & CLONE_NEWNS != 0 {
+            self.leave_mounts(task);
         }
     }
 }

@@ -35,6 +35,11 @@ impl<T: Default> Shared<T> {
         at
     }
 
+    /// How many there are at most: places of items that are gone count as well.
+    pub(crate) fn slots(&self) -> usize {
+        self.items.len()
+    }
+
     /// How many tasks use it.
     #[inline]
     pub(crate) fn users(&self, at: usize) -> u32 {

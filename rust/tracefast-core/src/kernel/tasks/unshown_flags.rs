@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use crate::kernel::descriptors::open_file_description::may_move_with;
+use crate::kernel::files::length::Moment;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// How many such children are followed of one table.
@@ -125,7 +126,13 @@ impl Tasks {
     }
 
     /// The task changes its working directory. One that may share it may have changed, too.
-    pub(crate) fn enter(&mut self, task: TaskRef, path: Option<Arc<[u8]>>) {
+    pub(crate) fn enter(
+        &mut self,
+        task: TaskRef,
+        path: Option<Arc<[u8]>>,
+        since: Moment,
+        astray: bool,
+    ) {
         let Some(table) = self.task(task).map(|task| task.table) else { return };
         let own = self.number_of_directories(task);
         if !self.tables[table].unclear.is_empty() {
@@ -133,13 +140,13 @@ impl Tasks {
             for other in self.slots.iter_mut() {
                 if tables.contains(&other.table) && other.directory != own {
                     let at = self.directories.number(&mut other.directory);
-                    self.directories[at].enter(None);
+                    self.directories[at].lose();
                 }
             }
         }
         let moves = self.files.moves;
         let directories = &mut self.directories[own];
-        directories.enter(path);
+        directories.enter(path, since, astray);
         directories.moves = moves;
     }
 
@@ -156,7 +163,7 @@ impl Tasks {
         for (.., directories) in self.directories.iter_mut() {
             entered += 1;
             if directories.working.as_ref().is_some_and(|path| may_move_with(path, folder)) {
-                directories.enter(None);
+                directories.lose();
             }
         }
         self.looked_at += self.files.files.slots() + entered;

@@ -387,13 +387,14 @@ fn number_in(block: &BlockRows<'_>, row: usize) -> Option<FileNumber> {
 /// The file that the path of the row names.
 fn named(inodes: &Inodes, block: &BlockRows<'_>, row: usize) -> Option<u64> {
     let id = block.rows.has(row, C::File).then(|| block.rows.file[row])?;
-    Some(paths::unsure_name(block, row, false).map_or(id, |name| inodes.identity(name)))
+    Some(paths::own_name(block, row, false).map_or(id, |name| inodes.identity(name)))
 }
 
 /// The path of the row, which names the open file `id`, is no symbolic link.
 #[cold]
 fn show_no_link(inodes: &mut Inodes, block: &BlockRows<'_>, row: usize, id: u64) {
-    let (name, _) = name_id_and_up(block.text_of(&block.rows.path[row]));
+    let lexical = || name_id_and_up(block.text_of(&block.rows.path[row])).0;
+    let name = paths::own_name(block, row, false).unwrap_or_else(lexical);
     let direct = inodes.direct(name, Direct::Last);
     inodes.show_direct(id, direct);
 }

@@ -166,10 +166,10 @@ pub(crate) fn clone_bit(name: &[u8]) -> u32 {
 /// What unshare(2) with these flags stops sharing: some namespaces imply `CLONE_FS`. With
 /// `CLONE_NEWPID` the next children are in a pid namespace of their own.
 pub(crate) fn unshared(flags: u32) -> u32 {
-    let kept = clone_flags::CLONE_FS | clone_flags::CLONE_FILES | clone_flags::CLONE_NEWPID;
-    let kept = flags & kept;
-    let namespace = flags & (clone_flags::CLONE_NEWNS | CLONE_NEWUSER) != 0;
-    if namespace { kept | clone_flags::CLONE_FS } else { kept }
+    use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_NEWNS, CLONE_NEWPID};
+    let kept = flags & (CLONE_FS | CLONE_FILES | CLONE_NEWPID | CLONE_NEWNS);
+    let namespace = flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0;
+    if namespace { kept | CLONE_FS } else { kept }
 }
 
 /// The bit of a name in the mode of fallocate.

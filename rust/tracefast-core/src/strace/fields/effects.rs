@@ -159,6 +159,8 @@ impl FieldWriter<'_> {
                     self.rows.valid[row] &= !C::Path.bit();
                 } else if ret.is_some() && self.has(C::Path) {
                     self.rows.effect[row].op = Op::Chdir;
+                    // What getcwd(2) returns has no links.
+                    self.rows.effect[row].flags = open_flags::RESOLVED;
                 }
             }
             Special::Whole => {

@@ -189,6 +189,9 @@ impl FieldWriter<'_> {
             && !arg.starts_with(b"\"\\x2f")
         {
             self.directory(at);
+            if let Some(at) = at {
+                self.rows.effect[self.row].at = at.fd;
+            }
         }
     }
 

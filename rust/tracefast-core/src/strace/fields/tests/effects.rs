@@ -60,7 +60,7 @@ fn exchanged_names() {
 
 #[test]
 fn what_stops_being_shared() {
-    use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_NEWPID};
+    use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_NEWNS, CLONE_NEWPID};
     for (line, flags) in [
         ("unshare(CLONE_FILES) = 0", CLONE_FILES),
         ("unshare(CLONE_FS|CLONE_FILES|CLONE_SYSVSEM) = 0", CLONE_FS | CLONE_FILES),
@@ -70,7 +70,7 @@ fn what_stops_being_shared() {
         ("unshare(CLONE_NEWPID) = 0", CLONE_NEWPID),
         // These namespaces also unshare the directories (unshare(2)).
         ("unshare(CLONE_NEWUSER|CLONE_NEWPID) = 0", CLONE_FS | CLONE_NEWPID),
-        ("unshare(CLONE_NEWNS|CLONE_FILES) = 0", CLONE_FS | CLONE_FILES),
+        ("unshare(CLONE_NEWNS|CLONE_FILES) = 0", CLONE_NEWNS | CLONE_FS | CLONE_FILES),
         ("unshare(0x30000000 /* CLONE_??? */) = 0", CLONE_FS | CLONE_NEWPID),
     ] {
         let effect = effect(line);
