@@ -97,53 +97,61 @@ pub(crate) fn task_key(tid: Option<i32>) -> i64 {
 /// Tasks that are found without the map, by the last bits of their ids.
 const NEAR: usize = 64;
 
+/// The last sighting of each task, and those of the tasks that rows showed last.
+struct Sighted<'a> {
+    near: [TaskColumns; NEAR],
+    /// Positions in `all`.
+    known: HashMap<i64, usize>,
+    all: &'a [TaskColumns],
+}
+
+impl Sighted<'_> {
+    fn add(&mut self, at: usize) {
+        let sighting = self.all[at];
+        self.known.insert(sighting.task, at);
+        self.near[sighting.task as usize % NEAR] = sighting;
+    }
+
+    /// The last sighting of the task with this key.
+    #[inline]
+    fn get(&mut self, key: i64) -> Option<&TaskColumns> {
+        let near = &mut self.near[key as usize % NEAR];
+        if near.task != key {
+            *near = self.all[*self.known.get(&key)?];
+        }
+        Some(near)
+    }
+}
+
 fn tasks(rows: &mut Rows, fill: &ModelColumns) {
-    let mut known: HashMap<i64, usize> = HashMap::default();
-    let mut near = [(i64::MAX, 0); NEAR];
-    let comms = fill.sightings.iter().any(|sighting| sighting.comm.is_some());
+    let nobody = TaskColumns { at: 0, task: i64::MAX, id: 0, group: None, comm: None };
+    let all = &fill.sightings[..];
+    let mut sighted = Sighted { near: [nobody; NEAR], known: HashMap::default(), all };
+    let comms = all.iter().any(|sighting| sighting.comm.is_some());
     let mut from = 0;
-    for (at, sighting) in fill.sightings.iter().enumerate() {
+    for (at, sighting) in all.iter().enumerate() {
         let to = (sighting.at as usize).min(fill.rows);
         if to > from {
-            part(rows, from..to, fill, &known, &mut near, comms);
+            part(rows, from..to, &mut sighted, comms);
             from = to;
         }
-        known.insert(sighting.task, at);
-        near[sighting.task as usize % NEAR] = (sighting.task, at);
+        sighted.add(at);
     }
-    part(rows, from..fill.rows, fill, &known, &mut near, comms);
+    part(rows, from..fill.rows, &mut sighted, comms);
 }
 
 /// Rows between two sightings.
-fn part(
-    rows: &mut Rows,
-    range: std::ops::Range<usize>,
-    fill: &ModelColumns,
-    known: &HashMap<i64, usize>,
-    near: &mut [(i64, usize); NEAR],
-    comms: bool,
-) {
+fn part(rows: &mut Rows, range: std::ops::Range<usize>, sighted: &mut Sighted<'_>, comms: bool) {
     let own = &mut rows.valid[range.clone()];
     let columns = own.iter_mut().zip(&rows.tid[range.clone()]).zip(&rows.kind[range.clone()]);
     let columns = columns.zip(&mut rows.task[range.clone()]).zip(&mut rows.pid[range.clone()]);
     let comm = &mut rows.comm[range.clone()];
     let effect = &rows.effect[range];
-    let Some(first) = fill.sightings.first() else { return };
-    // Most rows are of the same task as the row before. No id gives the key at the start.
-    let (mut last, mut sighting) = (i64::MAX, first);
     for (row, ((((valid, &tid), &kind), task), pid)) in columns.enumerate() {
         let named = *valid & C::Tid.bit() != 0;
-        let key = task_key(named.then_some(tid));
-        if key != last {
-            let slot = &mut near[key as usize % NEAR];
-            if slot.0 != key {
-                match known.get(&key) {
-                    Some(&at) => *slot = (key, at),
-                    None => continue,
-                }
-            }
-            (last, sighting) = (key, &fill.sightings[slot.1]);
-        }
+        // No look at whether it is the task of the row before: where tasks take turns, nobody can
+        // predict that.
+        let Some(sighting) = sighted.get(task_key(named.then_some(tid))) else { continue };
         if !is_of_task(kind, named) {
             continue;
         }

@@ -58,7 +58,7 @@ impl Kernel {
                 _ => writes(head.motion, is_second).then_some(Changes::Longer),
             };
             let held = &mut pending.held[usize::from(is_second)];
-            *held = self.tasks.files.hold(fd, file, position, changes);
+            self.tasks.files.hold_in(held, fd, file, position, changes);
             if head.op == Op::SetStatus
                 && let Some(open) = self.tasks.files.get(file)
                 && open.append != (head.flags & open_flags::APPEND != 0)

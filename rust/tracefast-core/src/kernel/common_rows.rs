@@ -177,7 +177,7 @@ impl Kernel {
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
         self.tasks.files.inodes.tick();
-        pending.held[0] = self.tasks.files.hold(fd, file, position, changes);
+        self.tasks.files.hold_in(&mut pending.held[0], fd, file, position, changes);
         self.tasks.put_pending(task, pending);
         true
     }

@@ -18,6 +18,13 @@ pub(crate) fn is_generated(path: &[u8]) -> bool {
     path.starts_with(b"/proc/") && !leads_out(path) || path.starts_with(b"/sys/")
 }
 
+/// Whether that may be so for the path of a view. Most paths need no look at their text.
+#[inline]
+pub(crate) fn may_be_generated(view: u128) -> bool {
+    let start = ((view >> 32) as u32).to_le_bytes();
+    matches!(&start, b"/pro" | b"/sys")
+}
+
 /// Whether a path in proc(5) leads to a file elsewhere: `/proc/7/fd/3`, `/proc/self/root/etc/passwd`.
 #[cold]
 fn leads_out(path: &[u8]) -> bool {

@@ -45,11 +45,26 @@ impl OpenFileDescriptions {
         position: bool,
         changes: Option<Changes>,
     ) -> Option<Held> {
-        let unsure = self.keep(file)?.unsure;
+        let mut held = None;
+        self.hold_in(&mut held, fd, file, position, changes);
+        held
+    }
+
+    /// The same, noted in `held`: fields that are written one by one cannot be copied at once.
+    #[inline(never)]
+    pub(crate) fn hold_in(
+        &mut self,
+        held: &mut Option<Held>,
+        fd: i32,
+        file: DescriptionRef,
+        position: bool,
+        changes: Option<Changes>,
+    ) {
+        let Some(unsure) = self.keep(file).map(|open| open.unsure) else { return };
         if unsure && changes.is_some() {
             self.follow_file(file);
         }
-        let (open, inodes) = self.with_inodes(file)?;
+        let Some((open, inodes)) = self.with_inodes(file) else { return };
         let call_start = position.then(|| open.in_progress.begin());
         let resize = match (open.inode, changes) {
             (Some(inode), Some(changes)) => inodes.begin_change(inode, changes),
@@ -58,7 +73,7 @@ impl OpenFileDescriptions {
         if unsure && position {
             self.move_others(file, false);
         }
-        Some(Held { fd, file, call_start, resize, switches: false })
+        *held = Some(Held { fd, file, call_start, resize, switches: false });
     }
 }
 

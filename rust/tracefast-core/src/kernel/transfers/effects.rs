@@ -12,7 +12,7 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::inodes::{Direct, Inodes};
 use crate::kernel::files::length::Change;
-use crate::kernel::files::paths::{self, is_generated};
+use crate::kernel::files::paths::{self, is_generated, may_be_generated};
 use crate::kernel::transfers::calls_under_way::{Held, writes};
 use crate::kernel::transfers::position::{Offset, Position};
 use crate::kernel::transfers::seek::{Seek, seek};
@@ -261,7 +261,11 @@ impl Kernel {
         if let Some(file) = file {
             return sized(&mut self.tasks.files, file, block.since, size);
         }
-        if block.rows.has(row, C::Path) && is_generated(block.text_of(&block.rows.path[row])) {
+        let path = &block.rows.path[row];
+        if block.rows.has(row, C::Path)
+            && may_be_generated(*path)
+            && is_generated(block.text_of(path))
+        {
             return None;
         }
         let inodes = &mut self.tasks.files.inodes;
