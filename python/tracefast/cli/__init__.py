@@ -3,8 +3,9 @@
 import gc
 import sys
 from contextlib import suppress
-from typing import Final
+from typing import Final, NoReturn
 
+from tracefast.cli.system.leave import leave
 from tracefast.cli.system.signals import (
     exit_code_of_interrupt,
     ignore_interrupts,
@@ -38,3 +39,13 @@ def main() -> None:
         ignore_interrupts()
         code = exit_code_of_interrupt()
     sys.exit(code)
+
+
+def installed() -> NoReturn:
+    """Run the command line as the installed command: nothing of this process is needed after it."""
+    code: object = None
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    leave(code if isinstance(code, int) else 0)

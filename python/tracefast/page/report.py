@@ -81,19 +81,25 @@ def report_of(events: Events, inputs: Sequence[str] | None = None) -> Page:
     """Make the report; commands in it name the logs as the user did."""
     with _drawing_imported():
         answers = answers_to(events, inputs)
-    panels = [
-        first.run(answers),
-        first.findings(answers),
-        *first.activity(answers),
-        tables.flow(answers),
-        *tables.files(answers),
-        tables.calls(answers),
-        tables.errors(answers),
-        tables.starting(answers),
-        tables.waits(answers),
-        *tables.kernel(answers),
-        tables.log(answers),
-    ]
+    with ThreadPoolExecutor(1, thread_name_prefix="tracefast-panel") as pool:
+        # While graphviz lays out the picture, others go on.
+        flow = pool.submit(tables.flow, answers)
+        # Before the charts: polars reads a log here, for which it imports pyarrow and pandas where
+        # they are installed, and altair does not bear that half of a module is there.
+        accesses = tables.accesses(answers)
+        panels = [
+            first.run(answers),
+            first.findings(answers),
+            *first.activity(answers),
+            flow.result(),
+            *tables.files(answers, accesses),
+            tables.calls(answers),
+            tables.errors(answers),
+            tables.starting(answers),
+            tables.waits(answers),
+            *tables.kernel(answers),
+            tables.log(answers),
+        ]
     title = f"Report of {', '.join(answers.inputs) or 'no log'}"
     items = "".join(f'<li><a href="#{each.id}">{text(each.title)}</a></li>' for each in panels)
     head = breakable(text(title))

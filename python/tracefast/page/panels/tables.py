@@ -1,7 +1,7 @@
 """Files, calls, errors, started processes, waits, what the kernel did, what the log lacks."""
 
 import platform
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -72,7 +72,23 @@ def flow(answers: Answers) -> Panel:
     return Panel("flow", "Data flow", _WHOLE + "".join(notes) + picture)
 
 
-def files(answers: Answers) -> list[Panel]:
+class Accesses(NamedTuple):
+    """How some files were read and written."""
+
+    files: pl.DataFrame
+    """`source`, `file` and `path`, those with the most bytes first."""
+    runs: pl.DataFrame
+    """Their accesses: see `Answers.runs`."""
+
+
+def accesses(answers: Answers) -> Accesses:
+    """Go through the events again for the accesses to the files with the most bytes."""
+    moved = answers.used_files.filter(pl.col("read_bytes") + pl.col("write_bytes") > 0)
+    top = moved.head(2 * _OFFSETS)
+    return Accesses(top.select("source", "file", "path"), answers.runs(top))
+
+
+def files(answers: Answers, accesses: Accesses) -> list[Panel]:
     """List files, and draw how the first ones were read."""
     used, known = answers.used_files, answers.activity
     shown_files = used.head(_MOST_FILES)
@@ -100,7 +116,7 @@ def files(answers: Answers) -> list[Panel]:
         Panel(
             "offsets",
             "How the top files were read",
-            (known and _offsets(answers, known))
+            (known and _offsets(accesses, known))
             or empty("The log shows no offset of a read or write.", "strace -f -ttt -T -yy"),
         ),
         Panel(
@@ -111,15 +127,12 @@ def files(answers: Answers) -> list[Panel]:
     ]
 
 
-def _offsets(answers: Answers, known: Activity) -> str:
+def _offsets(accesses: Accesses, known: Activity) -> str:
     """Draw how the files with the most bytes were read, where offsets are known."""
-    top = answers.used_files.filter(pl.col("read_bytes") + pl.col("write_bytes") > 0)
-    top = top.head(2 * _OFFSETS)
-    several = top["source"].n_unique() > 1
-    runs = answers.runs(top)
+    several = accesses.files["source"].n_unique() > 1
     drawn: list[str] = []
-    for source, file, path in top.select("source", "file", "path").iter_rows():
-        part = runs.filter(pl.col("source") == source, pl.col("file") == file)
+    for source, file, path in accesses.files.iter_rows():
+        part = accesses.runs.filter(pl.col("source") == source, pl.col("file") == file)
         if part.is_empty() or len(drawn) == _OFFSETS:
             continue
         rows = offsets.segments_of_runs(part, most=_SEGMENTS, origin=0)
