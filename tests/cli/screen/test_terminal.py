@@ -69,6 +69,13 @@ def test_reports_fit_and_have_titles_in_bold(on_terminal, arguments):
     assert not any(SGR.search(line) for line in plain)
 
 
+def test_the_rest_of_an_indented_line_is_further_in(on_terminal):
+    text, _ = on_terminal("files", DATA / "demo.strace.zst", "--top", "1", "--quiet", columns=80)
+    lines = text.splitlines()
+    total = next(at for at, line in enumerate(lines) if line.startswith("       1 "))
+    assert re.match(r" {9}\S", lines[total + 1])
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -49,7 +49,12 @@ def note_lines(notes: Iterable[str]) -> list[str]:
     if not sys.stderr.isatty():
         return list(notes)
     width = shutil.get_terminal_size().columns
-    return [line for note in notes for line in wrap(note, width, rest=_INDENT)]
+    lines: list[str] = []
+    for note in notes:
+        text = note.lstrip(" ")
+        own = " " * (len(note) - len(text))
+        lines += wrap(text, width, first=own, rest=own + _INDENT)
+    return lines
 
 
 def _print(label: str, colour: str, text: str) -> None:
