@@ -70,7 +70,8 @@ def test_reports_fit_and_have_titles_in_bold(on_terminal, arguments):
 
 
 def test_the_rest_of_an_indented_line_is_further_in(on_terminal):
-    text, _ = on_terminal("files", DATA / "demo.strace.zst", "--top", "1", "--quiet", columns=80)
+    screen = {"columns": 80, "TERM": "dumb"}
+    text, _ = on_terminal("files", DATA / "demo.strace.zst", "--top", "1", **screen)
     lines = text.splitlines()
     total = next(at for at, line in enumerate(lines) if line.startswith("       1 "))
     assert re.match(r" {9}\S", lines[total + 1])
