@@ -44,6 +44,16 @@ pub(crate) fn has_part(path: &[u8], part: u64) -> bool {
     path.split(|&b| b == b'/').any(|other| xxh3_64(other) == part)
 }
 
+/// A bit of 64 for each component of the path: see [`may_have_part`].
+pub(crate) fn part_bits(path: &[u8]) -> u64 {
+    path.split(|&b| b == b'/').fold(0, |bits, part| bits | 1 << (xxh3_64(part) % 64))
+}
+
+/// Whether a path with these bits may have the component, by the hash that [`last_part`] gives.
+pub(crate) fn may_have_part(bits: u64, part: u64) -> bool {
+    bits & 1 << (part % 64) != 0
+}
+
 /// The same as [`file_id`], and whether a component of the path is `..`, as [`leads_up`] gives it.
 #[inline]
 pub(crate) fn file_id_and_up(name: &[u8]) -> (u64, bool) {

@@ -139,6 +139,8 @@ pub(crate) struct Inodes {
     targets_moved: Moment,
     /// The same for directories, and for links to those.
     folders_moved: Moment,
+    /// The same for directories whose paths the kernel has shown.
+    shown_folders_moved: Moment,
     /// When something was mounted or unmounted last.
     mounted: Moment,
     /// The log has all calls of a program and of what it starts, so sizes hold while files are
@@ -223,7 +225,16 @@ impl Inodes {
     /// Whether the path of a directory, by which it was entered or opened at `since`, may lead to
     /// another one now; `shown`: the kernel has given that path, which has no links.
     pub(crate) fn is_folder_astray(&self, shown: bool, since: Moment) -> bool {
-        self.is_astray(if shown { Direct::Whole } else { Direct::Last }, since)
+        if shown {
+            since < self.shown_folders_moved || self.is_astray(Direct::Whole, since)
+        } else {
+            self.is_astray(Direct::Last, since)
+        }
+    }
+
+    /// Any directory that the kernel has shown may have another path from here on.
+    pub(crate) fn shown_folders_move(&mut self) {
+        self.shown_folders_moved = self.tick();
     }
 
     /// Whether the name is shown to be no link: else it is astray as soon as any other one moves.

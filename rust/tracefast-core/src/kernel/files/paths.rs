@@ -98,9 +98,8 @@ fn from_directory(
         if directories.lost {
             return;
         }
-        let directories = directories.clone();
-        let astray = directories.gone_astray(&tasks.files.inodes);
-        directories.working.map(|base| (base, astray))
+        let (working, entered) = (directories.working.clone(), directories.entered);
+        working.map(|base| (base, entered.gone_astray(&tasks.files.inodes)))
     } else {
         tasks.descriptor(task, at).and_then(|file| tasks.files.directory(file))
     };
@@ -184,8 +183,8 @@ fn from_covered(
         let since = if at == AT_FDCWD {
             let Some(annotated) = &annotated else { continue };
             let starts = block.path(row, second).is_some_and(|path| path.starts_with(annotated));
-            let working = tasks.directories(task).clone();
-            working.gone_astray(&tasks.files.inodes).filter(|_| starts)
+            let entered = tasks.directories(task).entered;
+            entered.gone_astray(&tasks.files.inodes).filter(|_| starts)
         } else {
             let file = tasks.descriptor(task, at);
             file.and_then(|file| tasks.files.directory(file)).and_then(|(_, astray)| astray)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::events::file_id::has_part;
+use crate::events::file_id::{has_part, may_have_part, part_bits};
 use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::Moment;
 use crate::kernel::files::paths::LONGEST;
@@ -31,12 +31,29 @@ pub(crate) struct Directories {
     ///
     /// [`OpenFileDescriptions::moves`]: crate::kernel::descriptors::open_file_description::OpenFileDescriptions::moves
     pub(super) moves: u32,
-    /// When the working directory was entered, or since when its path is known to lead there.
-    entered: Moment,
-    /// Its path has no symbolic links, as the kernel has given it.
+    /// How the task came into its working directory.
+    pub entered: Entered,
+}
+
+/// How a task came into a directory.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Entered {
+    /// When it did, or since when the path is known to lead there.
+    since: Moment,
+    /// The path has no symbolic links, as the kernel has given it.
     shown: bool,
-    /// Its path may lead elsewhere by now.
+    /// The path may lead elsewhere by now.
     astray: bool,
+    /// Bits of its components, if it was shown: most names that change are none of them.
+    parts: u64,
+}
+
+impl Entered {
+    /// When that was, if the path may lead elsewhere by now.
+    pub(crate) fn gone_astray(self, inodes: &Inodes) -> Option<Moment> {
+        let astray = self.astray || inodes.is_folder_astray(self.shown, self.since);
+        astray.then_some(self.since)
+    }
 }
 
 impl Directories {
@@ -45,7 +62,7 @@ impl Directories {
     pub(crate) fn enter(&mut self, path: Option<Arc<[u8]>>, since: Moment, astray: bool) {
         self.working = path.filter(|path| path.len() <= LONGEST);
         self.lost = self.working.is_none();
-        (self.entered, self.shown, self.astray) = (since, false, astray);
+        self.entered = Entered { since, shown: false, astray, parts: 0 };
     }
 
     /// Nobody knows which working directory the task has.
@@ -66,15 +83,11 @@ impl Directories {
             self.enter(Some(path.into()), if first { 0 } else { now }, false);
         }
         // The path of a directory that a mount has covered leads to what covers it.
-        if self.entered >= mounted {
-            (self.entered, self.shown, self.astray) = (now, true, false);
+        if self.entered.since >= mounted {
+            let known = self.entered.parts;
+            let parts = if known == 0 { part_bits(path) } else { known };
+            self.entered = Entered { since: now, shown: true, astray: false, parts };
         }
-    }
-
-    /// When the working directory was entered, if its path may lead elsewhere by now.
-    pub(crate) fn gone_astray(&self, inodes: &Inodes) -> Option<Moment> {
-        let astray = self.astray || inodes.is_folder_astray(self.shown, self.entered);
-        astray.then_some(self.entered)
     }
 
     /// Whether both have the same directories.
@@ -91,13 +104,14 @@ impl Tasks {
         self.files.names_move(last, folder);
         let Some(last) = last.filter(|_| folder) else { return };
         if self.directories.slots() > LOOKED_AT {
-            self.files.inodes.names_move();
+            self.files.inodes.shown_folders_move();
             return;
         }
         // Those with links in their paths are astray anyway: see `Inodes::target_moves`.
-        for (.., directories) in self.directories.iter_mut().filter(|(.., it)| it.shown) {
-            directories.astray |=
-                directories.working.as_ref().is_some_and(|path| has_part(path, last));
+        for (.., Directories { working, entered, .. }) in self.directories.iter_mut() {
+            if may_have_part(entered.parts, last) {
+                entered.astray |= working.as_ref().is_some_and(|path| has_part(path, last));
+            }
         }
     }
 
