@@ -143,12 +143,10 @@ impl AddressSpace {
         if self.ranges.is_empty() || start >= end {
             return Vec::new();
         }
-        let mut found = Vec::new();
-        let before = self.ranges.range(..start).next_back();
-        found.extend(
-            before.filter(|(_, range)| range.end > start).map(|(&from, &range)| (from, range)),
-        );
-        found.extend(self.ranges.range(start..end).map(|(&from, &range)| (from, range)));
+        // From the last one on: one search finds all, and most often there is none.
+        let below = self.ranges.range(..end).rev().take_while(|(_, range)| range.end > start);
+        let mut found: Vec<_> = below.map(|(&from, &range)| (from, range)).collect();
+        found.reverse();
         for part in &mut found {
             let (from, range) = *part;
             self.ranges.remove(&from);

@@ -120,16 +120,18 @@ impl Kernel {
         upcoming: &mut Upcoming<'_>,
         block: &mut BlockRows<'_>,
     ) {
-        let mut from = run.start;
+        let (mut from, end) = (run.start, run.end);
+        // No entry or name is due at the end that is not due before it.
+        let most = end.saturating_sub(1) as u32;
         loop {
-            let row = block.model_rows.next(from, run.end);
-            let last = row.min(run.end - 1) as u32;
+            let row = block.model_rows.next(from, end);
+            let last = if row == end { most } else { row as u32 };
             // The entry or name may mean that an earlier row has to be looked at.
             if upcoming.due <= last {
                 self.next_upcoming(upcoming, last, block);
                 continue;
             }
-            if row == run.end {
+            if row == end {
                 return;
             }
             block.next_position =

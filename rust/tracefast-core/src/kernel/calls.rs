@@ -409,7 +409,25 @@ impl Kernel {
 
     /// Replaces the identity of a name by that of the file that it refers to now, after renames;
     /// returns the hashes of the names in the model.
+    #[inline]
     pub(crate) fn identities(
+        &mut self,
+        op: Op,
+        row: usize,
+        block: &mut BlockRows<'_>,
+    ) -> [Option<u64>; 2] {
+        let (valid, identify) = (block.rows.valid[row], block.rows.effect[row].identify);
+        let one = valid & (C::File.bit() | C::File2.bit()) == C::File.bit();
+        if one && !identify && block.apart[0] == 0 && op != Op::Truncate {
+            let name = block.rows.file[row];
+            block.rows.file[row] = self.tasks.files.inodes.identity(name);
+            return [Some(name), None];
+        }
+        self.identities_of_both(op, row, block)
+    }
+
+    #[inline(never)]
+    fn identities_of_both(
         &mut self,
         op: Op,
         row: usize,
