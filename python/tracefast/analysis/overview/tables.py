@@ -1,5 +1,6 @@
 """The tables of an overview, made together: a log is parsed once for all of them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -7,8 +8,9 @@ import polars as pl
 
 from tracefast import _core
 from tracefast._polars.direct_read import reports_of
-from tracefast._polars.folds import Fold, finished, fold_together, rows_of_folds
+from tracefast._polars.folds import Fold, finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
+from tracefast._polars.source_threads import cores
 from tracefast.analysis.errors.frame import error_frame
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
@@ -114,25 +116,36 @@ def overview(
     gaps = [gap for fold in folds if isinstance(fold, _core.Waits) for gap in fold.gaps]
     flows = [fold for fold in folds if isinstance(fold, _core.Flow)]
     flow_gaps = [gap for fold in flows for gap in fold.gaps]
-    # Of a fold of the flow, the roles are taken first.
-    roles = [part for fold in flows for part in fold.roles()]
-    tables = dict(zip(folds_of, rows_of_folds(folds), strict=True))
-    if flow:
-        tables["flow"], tables[_ROLES] = tables[_ROLES], pl.concat(map(pl.DataFrame, roles))
-    tables[_ERRORS] = error_frame(tables[_ERRORS])
-    tables["tasks"] = _by_task(tally := tables["tasks"])
     asked = None
-    if insights:
-        # The rules take long to import.
-        from tracefast.analysis.insights.registry import RULES
-        from tracefast.analysis.insights.table import found_by
+    with ThreadPoolExecutor(min(len(folds), cores()), thread_name_prefix="tracefast-fold") as pool:
+        # Of a fold of the flow, the roles are taken first. The rest takes longest, and no rule
+        # needs it: it is made meanwhile.
+        roles = [pool.submit(fold.roles) for fold in flows]
+        others = {
+            name: pool.submit(rows_of_fold, fold)
+            for name, fold in zip(folds_of, folds, strict=True)
+            if fold not in flows
+        }
+        parts = [part for one in roles for part in one.result()]
+        flowed = [pool.submit(rows_of_fold, fold) for fold in flows]
+        tables = {name: one.result() for name, one in others.items()}
+        if flow:
+            tables[_ROLES] = pl.concat(map(pl.DataFrame, parts))
+        tables[_ERRORS] = error_frame(tables[_ERRORS])
+        tables["tasks"] = _by_task(tally := tables["tasks"])
+        if insights:
+            # The rules take long to import.
+            from tracefast.analysis.insights.registry import RULES
+            from tracefast.analysis.insights.table import found_by
 
-        asked = Tables(events, FOLDS)
-        for name in FOLDS:
-            asked.take(name, tally if name == "tasks" else tables[name])
-        for rows in found_by(RULES, asked):
-            if rows is not None:
-                tables[_INSIGHTS] = rows
+            asked = Tables(events, FOLDS)
+            for name in FOLDS:
+                asked.take(name, tally if name == "tasks" else tables[name])
+            for rows in found_by(RULES, asked):
+                if rows is not None:
+                    tables[_INSIGHTS] = rows
+        for one in flowed:
+            tables["flow"] = one.result()
     return Overview(tables, gaps, asked, tuple(flow_gaps), tuple(said))
 
 
