@@ -12,7 +12,7 @@ use crate::events::model_rows::is_of_task;
 use crate::events::parsed_block::key_in;
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::CallEntry;
+use crate::events::split_calls::{CallEntry, EntryEffect};
 use crate::events::vocabulary::{EventKind, Motion, Op, Status, open_flags};
 use crate::kernel::block_rows::{BlockRows, Whose};
 use crate::kernel::descriptors::columns::{binds, identify, shows};
@@ -21,7 +21,7 @@ use crate::kernel::files::length::Changes;
 use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::tasks::task_cache::Sight;
-use crate::kernel::transfers::calls_under_way::{Held, Pending, writes};
+use crate::kernel::transfers::calls_under_way::{Held, Pending, UnseenMoves, writes};
 use crate::kernel::{Bound, Kernel};
 
 impl Kernel {
@@ -86,6 +86,11 @@ impl Kernel {
             Op::Exec if !self.follows => pending.unseen = self.hold_shared(task).map(Box::new),
             // Where that was, its line need not say so.
             Op::Exec if self.leaves_programs => self.leave(task, head.op),
+            Op::Open | Op::Truncate if may_cut(head) => {
+                self.tasks.files.inodes.begin_cut();
+                let unseen = UnseenMoves { cuts: true, ..UnseenMoves::default() };
+                pending.unseen = Some(Box::new(unseen));
+            }
             _ => {}
         }
         self.tasks.put_pending(task, pending);
@@ -461,6 +466,15 @@ impl Kernel {
         if let Some(tid) = tid {
             self.comms.forget(tid);
         }
+    }
+}
+
+/// Whether the call may cut a file that it names.
+pub(crate) fn may_cut(head: &EntryEffect) -> bool {
+    match head.op {
+        Op::Open => head.flags & open_flags::TRUNC != 0,
+        Op::Truncate => head.fd.is_none(),
+        _ => false,
     }
 }
 

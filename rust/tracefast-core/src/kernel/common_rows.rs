@@ -16,6 +16,7 @@ use crate::events::split_calls::{CallEntry, EntryEffect, EntryTarget, RowPositio
 use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{BlockRows, Whose};
+use crate::kernel::calls::may_cut;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
@@ -113,6 +114,9 @@ impl Kernel {
             return false;
         }
         if !next && timed {
+            if may_cut(&entry.head) {
+                return false;
+            }
             self.common_entry_timed(task, entry, comm.is_some());
             return true;
         }

@@ -12,7 +12,7 @@ use crate::linux::syscalls::flags::{
     TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
-use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
+use crate::linux::syscalls::{Classes, Cloexec, NONE, Shape, Special};
 
 const F_DUPFD: u32 = 0;
 const F_SETFD: u32 = 2;
@@ -24,6 +24,18 @@ const FIONCLEX: u32 = 0x5450;
 const FIOCLEX: u32 = 0x5451;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
 const P_PIDFD: u32 = 3;
+
+/// [`open_flags::TRUNC`], if a call that opens a file may cut it.
+pub(crate) fn cuts(split: &SplitArguments, text: &[u8], shape: &Shape) -> u32 {
+    if matches!(shape.special, Special::Creat | Special::How) {
+        return open_flags::TRUNC;
+    }
+    let flags = match split.get(text, shape.flags) {
+        Some(value) if value.starts_with(b"O_") => flags::opened(value),
+        _ => split.number(text, shape.flags).map_or(0, |flags| flags::opened_by(flags as u32)),
+    };
+    flags & open_flags::TRUNC
+}
 
 /// Clone flags where the text has them: that of clone3 has only their address.
 pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {

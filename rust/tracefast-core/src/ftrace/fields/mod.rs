@@ -154,6 +154,7 @@ pub(crate) fn head_of(
     let Some(Some(plan)) = PLANS.get(usize::from(sys)) else { return head };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(text, sys),
+        Op::Open => head.flags = effects::cuts(plan.keep(args, shape, sys, abi, kept), text, shape),
         Op::CloseRange => {
             let split = args.split(2, true);
             head.fd = descriptor(&split, text, 0);

@@ -125,6 +125,8 @@ pub(crate) struct Inodes {
     pub resizing: u32,
     /// Calls under way that may change any file.
     pub rings: u32,
+    /// Calls under way that may cut a file by its name.
+    pub cuts: u32,
     /// What types files have.
     pub types: Types,
     /// Files that descriptions append to.

@@ -107,7 +107,7 @@ impl Inodes {
                 && !inode.differs(left.id, Moment::MAX, left.created)
                 && !inode.has_other_number(left.number, left.closed)
         });
-        let any = self.rings > 0 || self.forgotten > proved;
+        let any = self.rings > 0 || self.cuts > 0 || self.forgotten > proved;
         let doubtful = open || left || any || self.open.len() > COMPARED;
         if let Some(inode) = self.get(at) {
             if doubtful {
@@ -126,8 +126,25 @@ impl Inodes {
 
     /// It has done so.
     pub(crate) fn end_unseen_changes(&mut self) {
-        let now = self.tick();
         (self.rings, self.resizing) = (self.rings - 1, self.resizing - 1);
+        self.change_any();
+    }
+
+    /// A call begins that may cut a file by its name. The kernel does that at some moment of it.
+    pub(crate) fn begin_cut(&mut self) {
+        self.cuts += 1;
+        self.resizing += 1;
+    }
+
+    /// It is over. What it has changed counts as changed now.
+    pub(crate) fn end_cut(&mut self) {
+        (self.cuts, self.resizing) = (self.cuts - 1, self.resizing - 1);
+    }
+
+    /// A call has changed a file, and the log does not show which.
+    #[cold]
+    pub(crate) fn change_any(&mut self) {
+        let now = self.tick();
         self.forgotten = now;
         self.note_change(ANY, now);
     }

@@ -83,6 +83,8 @@ pub(crate) struct UnseenMoves {
     pub held: Vec<Held>,
     /// Any file may change meanwhile.
     pub files: bool,
+    /// A call may cut a file by its name meanwhile.
+    pub cuts: bool,
 }
 
 impl UnseenMoves {
@@ -97,6 +99,9 @@ impl UnseenMoves {
         }
         if self.files {
             files.inodes.end_unseen_changes();
+        }
+        if self.cuts {
+            files.inodes.end_cut();
         }
     }
 

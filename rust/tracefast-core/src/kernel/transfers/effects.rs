@@ -310,7 +310,12 @@ impl Kernel {
         }
         let inodes = &mut self.tasks.files.inodes;
         let now = inodes.tick();
-        let Some(id) = named(inodes, block, row) else { return };
+        let Some(id) = named(inodes, block, row) else {
+            if change != Change::Nothing {
+                inodes.change_any();
+            }
+            return;
+        };
         if let Some(at) = inodes.find(id) {
             if change != Change::Nothing {
                 inodes.changed(at, now);

@@ -10,7 +10,7 @@ use crate::linux::syscalls::flags::{
     SECCOMP_IOCTL_NOTIF_RECV, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
-use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
+use crate::linux::syscalls::{Classes, Cloexec, NONE, Shape, Special};
 use crate::strace::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
 use crate::strace::fields::scm_rights;
@@ -30,6 +30,16 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
         "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
         _ => clone_bits(text, sys),
     }
+}
+
+/// [`open_flags::TRUNC`], if a call that opens a file may cut it.
+pub(crate) fn cuts(args: &[u8], shape: &Shape) -> u32 {
+    let flags = match shape.special {
+        Special::Creat => return open_flags::TRUNC,
+        Special::How => Flags::within(args, None, shape.flags),
+        _ => Some(Flags::at(args, None, shape.flags)),
+    };
+    flags.map_or(open_flags::TRUNC, |flags| flags.opened() & open_flags::TRUNC)
 }
 
 fn clone_bits(text: &[u8], sys: u16) -> u32 {

@@ -131,6 +131,7 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
     }
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(args, sys),
+        Op::Open => head.flags = effects::cuts(args, shape),
         Op::CloseRange => {
             let split = Split::new(args, 2);
             let (fd, n) = split.get(args, 0).map_or((0, 0), fd_number);
