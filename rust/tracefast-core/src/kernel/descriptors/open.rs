@@ -117,6 +117,7 @@ impl Kernel {
                 if let Some(Inode { length, .. }) = inodes.get(inode) {
                     let raced = length.end(None, block.since);
                     length.change(Change::Cut(0), raced, now);
+                    length.cut_since(block.since);
                 }
             }
             if unshown {

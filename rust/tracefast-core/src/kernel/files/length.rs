@@ -163,6 +163,12 @@ impl Length {
         self.proved = now;
     }
 
+    /// The call that has cut the file began at `since`: what other calls did since then to files that
+    /// may be this one may have come after it.
+    pub(crate) fn cut_since(&mut self, since: Moment) {
+        self.proved = self.proved.min(since);
+    }
+
     /// Another name of this file may have been used to change it.
     pub(crate) fn lose(&mut self) {
         (self.size, self.appender, self.last_writer) = (None, Appender::Several, 0);

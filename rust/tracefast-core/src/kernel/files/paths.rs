@@ -6,6 +6,7 @@ use crate::events::rows::{AT_FDCWD, Effect};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Op, open_flags};
 use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::columns::binds;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::length::Moment;
 use crate::kernel::tasks::directories::Directories;
@@ -149,6 +150,11 @@ fn from_root(
             set_apart(block, second, rooted);
         }
         let Some(root) = &root else { continue };
+        // The path of a descriptor is that of the task that opened it.
+        let (first_fd, second_fd) = binds(block.rows.effect[row].op);
+        if block.fd(row, second).is_some() && if second { second_fd } else { first_fd } {
+            continue;
+        }
         let Some(path) = block.path(row, second).filter(|_| !relative) else { continue };
         // An annotation shows the path from the system's root already.
         let inside = path.strip_prefix(&**root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));

@@ -323,6 +323,7 @@ impl Kernel {
             if let Some(inode) = inodes.get(at) {
                 let raced = inode.length.end(None, block.since);
                 inode.length.change(change, raced, now);
+                inode.length.cut_since(block.since);
             }
         } else if change != Change::Nothing {
             inodes.changed_unopened(id);

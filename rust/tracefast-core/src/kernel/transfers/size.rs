@@ -66,6 +66,7 @@ pub(crate) fn resized(
     if let Some(inode) = inodes.get(at) {
         let raced = inode.length.end(held.and_then(|held| held.resize), since);
         inode.length.change(change, raced, now);
+        inode.length.cut_since(since);
     }
 }
 
