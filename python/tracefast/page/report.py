@@ -82,10 +82,10 @@ def report_of(events: Events, inputs: Sequence[str] | None = None) -> Page:
     with _drawing_imported():
         answers = answers_to(events, inputs)
     with ThreadPoolExecutor(1, thread_name_prefix="tracefast-panel") as pool:
-        # While graphviz lays out the picture, others go on.
+        # Graphviz lays out the picture while the other panels are made.
         flow = pool.submit(tables.flow, answers)
-        # Before the charts: polars reads a log here, for which it imports pyarrow and pandas where
-        # they are installed, and altair does not bear that half of a module is there.
+        # Before the charts: to read a log, polars imports pyarrow and pandas if they are installed,
+        # and altair fails if it sees such a module half imported.
         accesses = tables.accesses(answers)
         panels = [
             first.run(answers),

@@ -149,8 +149,8 @@ fn part(rows: &mut Rows, range: std::ops::Range<usize>, sighted: &mut Sighted<'_
     let effect = &rows.effect[range];
     for (row, ((((valid, &tid), &kind), task), pid)) in columns.enumerate() {
         let named = *valid & C::Tid.bit() != 0;
-        // No look at whether it is the task of the row before: where tasks take turns, nobody can
-        // predict that.
+        // Does not check whether the row before has the same task: where tasks alternate, the
+        // processor cannot predict that branch.
         let Some(sighting) = sighted.get(task_key(named.then_some(tid))) else { continue };
         if !is_of_task(kind, named) {
             continue;

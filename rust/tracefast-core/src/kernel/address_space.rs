@@ -143,7 +143,7 @@ impl AddressSpace {
         if self.ranges.is_empty() || start >= end {
             return Vec::new();
         }
-        // From the last one on: one search finds all, and most often there is none.
+        // Search once, backwards from the end. Most often nothing is there.
         let below = self.ranges.range(..end).rev().take_while(|(_, range)| range.end > start);
         let mut found: Vec<_> = below.map(|(&from, &range)| (from, range)).collect();
         found.reverse();

@@ -31,20 +31,21 @@ pub(crate) struct Directories {
     ///
     /// [`OpenFileDescriptions::moves`]: crate::kernel::descriptors::open_file_description::OpenFileDescriptions::moves
     pub(super) moves: u32,
-    /// How the task came into its working directory.
+    /// How the task entered its working directory.
     pub entered: Entered,
 }
 
-/// How a task came into a directory.
+/// How a task entered a directory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entered {
-    /// When it did, or since when the path is known to lead there.
+    /// When it did, or the last moment at which the path was known to lead there.
     since: Moment,
     /// The path has no symbolic links, as the kernel has given it.
     shown: bool,
     /// The path may lead elsewhere by now.
     astray: bool,
-    /// Bits of its components, if it was shown: most names that change are none of them.
+    /// A bit for each component of a shown path: a name that changes is compared with the path only
+    /// if its bit is set.
     parts: u64,
 }
 
@@ -122,11 +123,18 @@ impl Tasks {
         self.directories(task).show(path, now, mounted);
     }
 
-    /// The task has mounts of its own from here on: a path need not lead it where it leads others.
+    /// The task has its own mounts from here on: the same path may lead it to another file than it
+    /// leads other tasks to.
     #[cold]
     pub(crate) fn leave_mounts(&mut self, task: TaskRef) {
-        let now = self.files.inodes.tick();
-        self.directories(task).mounts = now;
+        let at = self.number_of_directories(task);
+        self.leave_mounts_at(at);
+    }
+
+    /// The same for the directories with this number.
+    #[cold]
+    pub(super) fn leave_mounts_at(&mut self, at: usize) {
+        self.directories[at].mounts = self.files.inodes.tick();
         self.rooted = true;
     }
 }

@@ -465,10 +465,8 @@ impl Tasks {
         let at = self.slots.get_mut(parent).map(|task| &mut task.directory);
         let mut at = at.map_or(NEW, |at| self.directories.child(at, flags & CLONE_FS != 0));
         if flags & CLONE_NEWNS != 0 {
-            let now = self.files.inodes.tick();
             let own = self.directories.number(&mut at);
-            self.directories[own].mounts = now;
-            self.rooted = true;
+            self.leave_mounts_at(own);
         }
         at
     }
