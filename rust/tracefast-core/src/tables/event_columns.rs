@@ -3,6 +3,8 @@
 //! [`event_columns!`] declares the columns that a fold reads, each once, with its name in the event
 //! schema and its type.
 
+use std::borrow::Cow;
+
 use arrow_array::array::AnyDictionaryArray;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type};
@@ -231,10 +233,11 @@ impl<'a> Text<'a> {
 /// The column may be dictionary-encoded, hold only keys of a separate dictionary, or be text.
 pub(crate) struct Words<'a, C> {
     column: &'a dyn Array,
-    /// By row; all bits are set where there is no word, as no dictionary has so many. They are
-    /// copied from the column, so that a row is found without looking at what the column is like;
-    /// empty before a row is asked for, as folds ask for some columns in few batches.
-    keys: Vec<u32>,
+    /// By row. Those of another type are copied, so that a row is found without looking at what the
+    /// column is like; empty before a row is asked for, as folds ask for some columns in few
+    /// batches.
+    keys: Cow<'a, [u32]>,
+    nulls: Nulls<'a>,
     texts: Text<'a>,
     codes: Vec<Option<C>>,
 }
@@ -258,7 +261,9 @@ impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
         let texts = texts.filter(|_| has_keys(column.data_type()));
         let texts = texts.ok_or_else(|| wrong(name, column.data_type()))?;
         let codes = vec![None; texts.len()];
-        Ok(Self { column, keys: Vec::new(), texts, codes })
+        let own = column.as_any_dictionary_opt().map_or(column.as_ref(), AnyDictionaryArray::keys);
+        let keys = own.as_primitive_opt::<UInt32Type>().map_or(&[][..], |keys| keys.values());
+        Ok(Self { column: own, keys: keys.into(), nulls: Nulls::new(own.nulls()), texts, codes })
     }
 }
 
@@ -266,6 +271,9 @@ impl<C: Copy> Words<'_, C> {
     /// The result of `look` for the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
+        if self.nulls.is_null(row) {
+            return None;
+        }
         let key = match self.keys.get(row) {
             Some(&key) => key as usize,
             None => self.first(row)?,
@@ -281,7 +289,7 @@ impl<C: Copy> Words<'_, C> {
     #[cold]
     fn first(&mut self, row: usize) -> Option<usize> {
         if self.keys.is_empty() {
-            self.keys = keys(self.column);
+            self.keys = keys(self.column).into();
         }
         self.keys.get(row).map(|&key| key as usize)
     }
@@ -297,39 +305,18 @@ fn has_keys(column: &DataType) -> bool {
     }
 }
 
-/// The keys of a column of words.
+/// The keys of a column of words, from the keys of its dictionary, or from its texts.
 fn keys(column: &dyn Array) -> Vec<u32> {
-    let keys = column.as_any_dictionary_opt().map_or(column, AnyDictionaryArray::keys);
-    match keys.data_type() {
-        DataType::UInt32 => widened::<UInt32Type>(keys),
-        DataType::UInt16 => widened::<UInt16Type>(keys),
-        DataType::UInt8 => widened::<UInt8Type>(keys),
-        _ => without_nulls((0..keys.len() as u32).collect(), keys.nulls()),
+    match column.data_type() {
+        DataType::UInt16 => widened::<UInt16Type>(column),
+        DataType::UInt8 => widened::<UInt8Type>(column),
+        // There is no dictionary: the key is the row.
+        _ => (0..column.len() as u32).collect(),
     }
 }
 
 fn widened<K: ArrowPrimitiveType>(keys: &dyn Array) -> Vec<u32> {
-    let keys = keys.as_primitive::<K>();
-    without_nulls(keys.values().iter().map(|key| key.as_usize() as u32).collect(), keys.nulls())
-}
-
-/// Keys, with all bits set in those of null rows.
-fn without_nulls(mut keys: Vec<u32>, nulls: Option<&NullBuffer>) -> Vec<u32> {
-    if let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) {
-        let all = nulls.inner().bit_chunks();
-        for (keys, valid) in keys.chunks_mut(64).zip(all.iter_padded()) {
-            match valid {
-                u64::MAX => {}
-                0 => keys.fill(u32::MAX),
-                _ => {
-                    for (bit, key) in keys.iter_mut().enumerate() {
-                        *key |= ((valid >> bit) as u32 & 1).wrapping_sub(1);
-                    }
-                }
-            }
-        }
-    }
-    keys
+    keys.as_primitive::<K>().values().iter().map(|key| key.as_usize() as u32).collect()
 }
 
 #[cfg(test)]
