@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use hashbrown::HashTable;
 
 use crate::hash::{HashMap, Hasher};
+use crate::tables::distinct::LatelyAdded;
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::files::bursts::{self, Bursts, Notice};
 use crate::tables::files::by_phase::{ByPhase, part_of};
@@ -44,6 +45,8 @@ pub struct Files {
     pub(crate) hasher: Hasher,
     /// The row of the last event: usually the next event has the same.
     pub(crate) last: Option<(Key, u32)>,
+    /// Processes and tasks of rows.
+    pub(crate) users: LatelyAdded,
     pub(crate) streams: Streams,
     /// By source and description.
     pub(crate) relative: HashMap<(u32, u32), Relative>,
@@ -122,6 +125,7 @@ impl Files {
             index: HashTable::new(),
             hasher: Hasher::default(),
             last: None,
+            users: LatelyAdded::default(),
             streams: Streams::default(),
             relative: HashMap::default(),
             bursts: Bursts::default(),
@@ -180,11 +184,15 @@ impl Files {
                 file_use.opened = act == Act::Open;
             }
         }
-        if let Some(pid) = pid {
-            file_use.pids.insert(pid as u32);
-        }
-        if let Some(task) = columns.task.get(row) {
-            file_use.tasks.insert(task);
+        let task = columns.task.get(row);
+        let both = pid.zip(task).map(|(pid, task)| [pid as u32, task]);
+        if both.is_none_or(|both| self.users.add(number, both)) {
+            if let Some(pid) = pid {
+                file_use.pids.insert(pid as u32);
+            }
+            if let Some(task) = task {
+                file_use.tasks.insert(task);
+            }
         }
         if let Some(ts) = columns.ts.get(row) {
             let end = ts.saturating_add(columns.dur.get(row).unwrap_or(0));

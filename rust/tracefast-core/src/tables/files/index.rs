@@ -34,7 +34,10 @@ impl Files {
         let free = self.by_phase.free.pop();
         let number = free.unwrap_or(self.file_uses.len() as u32);
         match self.file_uses.get_mut(number as usize) {
-            Some(empty) => *empty = file_use,
+            Some(empty) => {
+                *empty = file_use;
+                self.users.clear();
+            }
             None => self.file_uses.push(file_use),
         }
         self.add_to_index(hash, number);
