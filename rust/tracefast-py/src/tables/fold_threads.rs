@@ -15,9 +15,12 @@ use crate::arrow::import::arrow;
 use crate::tables::fold::{Fold, Pushed, SharedFold, taken};
 
 /// Batches that a fold takes in one go: its own data stays in the processor's cache meanwhile.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 16;
+/// Fewer, if they have so many bytes. A text that several columns point into counts for each: an
+/// ordinary batch of a log has 9 MB.
+const LONG: usize = 256 << 20;
 /// So many of these wait for the slowest fold at most: a faster one need not wait for it each time.
-const AHEAD: usize = 3;
+const AHEAD: usize = 2;
 /// How long to wait before Python looks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -27,9 +30,15 @@ type Group = Arc<[RecordBatch]>;
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct FoldThreads {
     lanes: Arc<Lanes>,
-    /// The batches of the next group.
-    group: Mutex<Vec<RecordBatch>>,
+    group: Mutex<NextGroup>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The batches of the next group, and their bytes.
+#[derive(Default)]
+struct NextGroup {
+    batches: Vec<RecordBatch>,
+    bytes: usize,
 }
 
 struct Lanes {
@@ -174,17 +183,20 @@ impl FoldThreads {
     /// was room.
     #[allow(clippy::needless_pass_by_value)] // Python's arguments.
     fn take(&self, py: Python<'_>, batch: PyRef<'_, Batch>) -> PyResult<bool> {
-        if self.waiting() >= TOGETHER && !self.give(py)? {
+        if self.is_full() && !self.give(py)? {
             return Ok(false);
         }
-        self.group().push(batch.rows().clone());
+        let batch = batch.rows();
+        let mut group = self.group();
+        group.bytes = group.bytes.saturating_add(batch.get_array_memory_size());
+        group.batches.push(batch.clone());
         Ok(true)
     }
 
     /// Wait, a twentieth of a second at most, until all folds have taken everything; whether they
     /// have.
     fn end(&self, py: Python<'_>) -> PyResult<bool> {
-        if self.waiting() > 0 && !self.give(py)? {
+        if !self.group().batches.is_empty() && !self.give(py)? {
             return Ok(false);
         }
         py.detach(|| self.lanes.until(0)).map_err(Failed::raise)
@@ -192,12 +204,13 @@ impl FoldThreads {
 }
 
 impl FoldThreads {
-    fn group(&self) -> MutexGuard<'_, Vec<RecordBatch>> {
+    fn group(&self) -> MutexGuard<'_, NextGroup> {
         self.group.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn waiting(&self) -> usize {
-        self.group().len()
+    fn is_full(&self) -> bool {
+        let group = self.group();
+        group.batches.len() >= TOGETHER || group.bytes >= LONG
     }
 
     /// Gives the folds the next group, if there is room.
@@ -206,7 +219,7 @@ impl FoldThreads {
             let room = self.lanes.until(AHEAD - 1)?;
             if room {
                 let group = std::mem::take(&mut *self.group());
-                self.lanes.give(&group.into());
+                self.lanes.give(&group.batches.into());
             }
             Ok(room)
         })
