@@ -29,7 +29,8 @@ FOLDS: Final[dict[str, Callable[[], _core.Fold]]] = {
     "forks": lambda: _core.Forks(hints=True),
     # No rule asks how much memory a log of strace suggests that they have.
     "workers": lambda: _core.Workers(estimates=False),
-    "roles": _core.Roles,
+    # Nor who read and wrote the files.
+    "roles": lambda: _core.Roles(users=False),
     "tasks": _core.TaskTally,
     "calls": _core.FileTally,
     "polls": _core.PollTally,

@@ -49,8 +49,10 @@ pub struct Roles;
 #[pymethods]
 impl Roles {
     #[new]
-    fn new() -> PyClassInitializer<Self> {
-        Fold::extended(Self, flow::Roles::default())
+    #[pyo3(signature = (*, users = true))]
+    fn new(users: bool) -> PyClassInitializer<Self> {
+        let fold = if users { flow::Roles::default() } else { flow::Roles::without_users() };
+        Fold::extended(Self, fold)
     }
 
     /// What the logs lack, so that less is known.

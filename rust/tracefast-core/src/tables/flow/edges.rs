@@ -118,12 +118,17 @@ pub(crate) struct Edges {
     unborn: HashMap<u32, Vec<u32>>,
     free: Vec<u32>,
     last: Option<(Key, u32)>,
+    /// Only the nodes are wanted: there are no edges.
+    pub(crate) unwanted: bool,
 }
 
 impl Edges {
     /// Something went along an edge.
     #[inline]
     pub(crate) fn add(&mut self, key: Key, sum: &Sum) {
+        if self.unwanted {
+            return;
+        }
         let at = match self.last {
             Some((last, at)) if last == key => at,
             _ => self.find(key),

@@ -44,7 +44,7 @@ impl Flow {
     pub fn roles(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         let graph = &mut self.graph;
         let names = self.names.get_or_insert_with(|| ProcessNames::of_graph(graph));
-        table::roles(graph, names)
+        table::roles(graph, Some(names))
     }
 }
 
@@ -82,6 +82,13 @@ pub struct Roles {
 }
 
 impl Roles {
+    /// A table without the columns of who wrote and read the files: it needs no edges.
+    pub fn without_users() -> Self {
+        let mut roles = Self::default();
+        roles.graph.edges.unwanted = true;
+        roles
+    }
+
     /// What the logs lack, as for [`Flow::gaps`].
     pub fn gaps(&self) -> Vec<&'static str> {
         self.graph.gaps()
@@ -92,7 +99,7 @@ impl RowFold for Roles {
     type Columns<'a> = Columns<'a>;
 
     fn empty(&self) -> Self {
-        Self::default()
+        if self.graph.edges.unwanted { Self::without_users() } else { Self::default() }
     }
 
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize) {
@@ -101,7 +108,8 @@ impl RowFold for Roles {
 
     /// The table, in order of source and path.
     fn table(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let names = ProcessNames::of_graph(&mut self.graph);
-        table::roles(&self.graph, &names)
+        let users = !self.graph.edges.unwanted;
+        let names = users.then(|| ProcessNames::of_graph(&mut self.graph));
+        table::roles(&self.graph, names.as_ref())
     }
 }

@@ -215,8 +215,12 @@ struct File<'a> {
     readers: Vec<&'a str>,
 }
 
-/// The rows of files, in order of source and path.
-pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBatch>, ArrowError> {
+/// The rows of files, in order of source and path. `names`: those of the processes that use them,
+/// if these are wanted.
+pub(crate) fn roles(
+    graph: &Graph,
+    names: Option<&ProcessNames>,
+) -> Result<Vec<RecordBatch>, ArrowError> {
     let mut rows: Vec<File<'_>> = Vec::new();
     let mut by_node: Vec<Packed<u32>> = vec![Packed::default(); graph.nodes.all.len()];
     for (node, number) in graph.nodes.all.iter().zip(&mut by_node) {
@@ -239,6 +243,7 @@ pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBat
         };
         let row = node.and_then(|node| by_node.get(node as usize)?.get());
         let Some(row) = row else { continue };
+        let Some(names) = names else { break };
         let Some(process) = names.of(task) else { continue };
         let Some(&name) = names.own.get(process) else { continue };
         let file = &mut rows[row as usize];
@@ -257,8 +262,10 @@ pub(crate) fn roles(graph: &Graph, names: &ProcessNames) -> Result<Vec<RecordBat
         table.text("path", |row| Some(row.path));
         table.text("role", |row| Some(row.role.text()));
         table.text("decided_by", |row| Some(row.because));
-        table.array("writers", lists(rows.iter().map(|row| &row.writers)));
-        table.array("readers", lists(rows.iter().map(|row| &row.readers)));
+        if names.is_some() {
+            table.array("writers", lists(rows.iter().map(|row| &row.writers)));
+            table.array("readers", lists(rows.iter().map(|row| &row.readers)));
+        }
         table.timestamp("ts_written", |row| row.node.uses.ts_written.get());
         table.timestamp("ts_read_after", |row| row.node.uses.ts_read_after.get());
         table.text("from_path", |row| graph.nodes.names.text(row.node.uses.from.get()?));
