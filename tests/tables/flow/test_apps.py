@@ -8,6 +8,8 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from support.paths import DATA
+from tracefast import _core
+from tracefast._polars.folds import run
 
 FOLDER = DATA / "flow"
 GOLDEN = json.loads((FOLDER / "roles.json").read_text())
@@ -33,6 +35,15 @@ def test_data_goes_through_pipes():
     edges = tf.flow(tf.scan(FOLDER / "tar.strace.zst"), by="image").collect()
     pipes = edges.filter(pl.col("how") == "pipe").select("src", "dst")
     assert pipes.rows() == [("/usr/bin/tar", "tar | gzip"), ("tar | gzip", "/usr/bin/gzip")]
+
+
+@pytest.mark.parametrize("app", GOLDEN)
+def test_roles_without_users_are_the_same(app):
+    events = tf.scan(FOLDER / f"{app}.strace.zst")
+    fold = _core.Roles(users=False)
+    run(events, fold)
+    roles = pl.concat(map(pl.DataFrame, fold.finish()))
+    assert_frame_equal(roles, tf.roles(events).drop("writers", "readers").collect())
 
 
 @pytest.mark.parametrize("by", ["process", "image", "phase"])

@@ -233,9 +233,9 @@ impl<'a> Text<'a> {
 /// The column may be dictionary-encoded, hold only keys of a separate dictionary, or be text.
 pub(crate) struct Words<'a, C> {
     column: &'a dyn Array,
-    /// By row. Those of another type are copied, so that a row is found without looking at what the
-    /// column is like; empty before a row is asked for, as folds ask for some columns in few
-    /// batches.
+    /// By row, in 32 bits. Those of another width are copied, so that a row is found without looking
+    /// at what the column is like; empty before a row is asked for, as folds ask for some columns in
+    /// few batches.
     keys: Cow<'a, [u32]>,
     nulls: Nulls<'a>,
     texts: Text<'a>,
