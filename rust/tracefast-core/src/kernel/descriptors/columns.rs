@@ -53,6 +53,11 @@ impl Kernel {
         if !self.unseen.receivers.is_empty() {
             file.others.unexplained = self.may_have_arrived(task);
         }
+        if self.follows && self.tasks.was_made_unseen(task, fd) {
+            // It may be the same as any that the task has.
+            file.others.unexplained = true;
+            self.tasks.suspect_all(task);
+        }
         self.tasks.open(task, fd, file, false)
     }
 

@@ -15,6 +15,33 @@ pub(crate) struct Descriptor {
     pub cloexec: bool,
 }
 
+/// What is known of a number.
+#[derive(Debug, Clone, Copy, Default)]
+enum Slot {
+    /// Nothing: it may be a descriptor that is older than the log.
+    #[default]
+    Unknown,
+    /// No descriptor has it since a call closed the one that had it.
+    Closed,
+    Open(Descriptor),
+}
+
+impl Slot {
+    #[inline]
+    fn open(self) -> Option<Descriptor> {
+        match self {
+            Self::Open(descriptor) => Some(descriptor),
+            Self::Unknown | Self::Closed => None,
+        }
+    }
+
+    /// Takes the descriptor out.
+    #[inline]
+    fn take(&mut self) -> Option<Descriptor> {
+        std::mem::replace(self, Self::Closed).open()
+    }
+}
+
 /// The largest descriptor that is followed. The usual limit of the kernel is the same
 /// (`fs.nr_open`, proc(5)); larger numbers come from damaged or hostile text.
 const MAX_FD: i32 = 1 << 20;
@@ -22,7 +49,7 @@ const MAX_FD: i32 = 1 << 20;
 /// The fd table of a process, or of several tasks that share it.
 #[derive(Debug, Default)]
 pub(crate) struct FdTable {
-    slots: Vec<Option<Descriptor>>,
+    slots: Vec<Slot>,
     /// Other tasks use it too, in an order that the log does not show.
     pub unordered: bool,
     /// It may have changed unseen: as a ring of `io_uring` asked, or as another task did that
@@ -51,7 +78,7 @@ impl FdTable {
     /// The description that `fd` refers to.
     #[inline]
     pub(crate) fn get(&self, fd: i32) -> Option<DescriptionRef> {
-        self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
+        self.slot(fd).map(|slot| slot.file)
     }
 
     /// Whether calls may have changed it that the log does not have, or not in their order.
@@ -61,21 +88,35 @@ impl FdTable {
 
     /// All descriptors: their numbers, and the descriptions that they refer to.
     pub(crate) fn all(&self) -> impl Iterator<Item = (i32, DescriptionRef)> {
-        let open =
-            |(fd, slot): (usize, &Option<Descriptor>)| Some((fd as i32, slot.as_ref()?.file));
+        let open = |(fd, slot): (usize, &Slot)| Some((fd as i32, slot.open()?.file));
         self.slots.iter().enumerate().filter_map(open)
     }
 
     /// The descriptor `fd`.
+    #[inline]
     pub(crate) fn slot(&self, fd: i32) -> Option<Descriptor> {
-        *self.slots.get(usize::try_from(fd).ok()?)?
+        self.slots.get(usize::try_from(fd).ok()?)?.open()
+    }
+
+    /// Whether the log shows that no descriptor has the number `fd`.
+    pub(crate) fn is_closed(&self, fd: i32) -> bool {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));
+        matches!(slot, Some(Slot::Closed))
+    }
+
+    /// The number `fd` refers to a description that the log does not show.
+    fn lose(&mut self, files: &mut OpenFileDescriptions, fd: i32) {
+        self.close(files, fd);
+        if let Some(slot) = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
+            *slot = Slot::Unknown;
+        }
     }
 
     /// Replaces the descriptor `fd`, which exists. Counts of users do not change.
     pub(crate) fn replace(&mut self, fd: i32, by: Descriptor) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot {
-            *slot = Some(by);
+            *slot = Slot::Open(by);
         }
     }
 
@@ -121,7 +162,7 @@ impl FdTable {
         }
         match self.get(from) {
             Some(file) if (0..MAX_FD).contains(&to) => self.put(files, to, file, cloexec),
-            _ => self.close(files, to),
+            _ => self.lose(files, to),
         }
     }
 
@@ -136,23 +177,23 @@ impl FdTable {
         self.close(files, fd);
         let at = fd as usize;
         if self.slots.len() <= at {
-            self.slots.resize(at + 1, None);
+            self.slots.resize(at + 1, Slot::Unknown);
         }
-        self.slots[at] = Some(Descriptor { file, cloexec });
+        self.slots[at] = Slot::Open(Descriptor { file, cloexec });
     }
 
     /// Sets or clears the close-on-exec flag of `fd`.
     pub(crate) fn set_cloexec(&mut self, fd: i32, mark: bool) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
-        if let Some(slot) = slot.and_then(Option::as_mut) {
-            slot.cloexec = mark;
+        if let Some(Slot::Open(descriptor)) = slot {
+            descriptor.cloexec = mark;
         }
     }
 
     /// Closes `fd`.
     pub(crate) fn close(&mut self, files: &mut OpenFileDescriptions, fd: i32) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
-        if let Some(slot) = slot.and_then(Option::take) {
+        if let Some(slot) = slot.and_then(Slot::take) {
             files.release(slot.file);
         }
     }
@@ -172,7 +213,7 @@ impl FdTable {
         open: bool,
     ) {
         match usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
-            Some(slot @ None) if open => *slot = Some(taken),
+            Some(slot @ (Slot::Unknown | Slot::Closed)) if open => *slot = Slot::Open(taken),
             _ => files.release(taken.file),
         }
     }
@@ -189,15 +230,17 @@ impl FdTable {
     pub(crate) fn mark_range(&mut self, first: i32, last: i32) {
         let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as usize;
         let first = first.max(0) as usize;
-        for slot in self.slots.get_mut(first..end).unwrap_or_default().iter_mut().flatten() {
-            slot.cloexec = true;
+        for slot in self.slots.get_mut(first..end).unwrap_or_default() {
+            if let Slot::Open(descriptor) = slot {
+                descriptor.cloexec = true;
+            }
         }
     }
 
     /// Closes every descriptor that is marked close-on-exec.
     pub(crate) fn exec(&mut self, files: &mut OpenFileDescriptions) {
         for fd in 0..self.slots.len() as i32 {
-            if self.slots[fd as usize].is_some_and(|slot| slot.cloexec) {
+            if self.slot(fd).is_some_and(|slot| slot.cloexec) {
                 self.close(files, fd);
             }
         }
@@ -206,8 +249,8 @@ impl FdTable {
     /// A copy of the table; its descriptors refer to the same descriptions.
     #[must_use]
     pub(crate) fn copy(&self, files: &mut OpenFileDescriptions) -> Self {
-        for slot in self.slots.iter().flatten() {
-            files.keep(slot.file);
+        for file in self.files() {
+            files.keep(file);
         }
         Self { slots: self.slots.clone(), changes_unseen: self.changes_unseen, ..Self::default() }
     }
@@ -246,7 +289,7 @@ impl FdTable {
                     let file = from.map_or(Some(new.file), |(from, _)| own.get(from));
                     match file {
                         Some(file) => self.put(files, fd, file, new.cloexec),
-                        None => self.close(files, fd),
+                        None => self.lose(files, fd),
                     }
                 }
                 _ => {}
@@ -257,8 +300,8 @@ impl FdTable {
 
     /// Other tasks may use the descriptions too, in an order that the log does not show.
     pub(crate) fn lose_order(&self, files: &mut OpenFileDescriptions) {
-        for slot in self.slots.iter().flatten() {
-            if let Some(open) = files.get(slot.file) {
+        for file in self.files() {
+            if let Some(open) = files.get(file) {
                 open.unordered = true;
             }
         }
@@ -266,12 +309,12 @@ impl FdTable {
 
     /// The descriptions that it leads to.
     pub(crate) fn files(&self) -> impl Iterator<Item = DescriptionRef> {
-        self.slots.iter().flatten().map(|slot| slot.file)
+        self.slots.iter().filter_map(|slot| slot.open()).map(|slot| slot.file)
     }
 
     /// Closes every descriptor.
     pub(crate) fn clear(&mut self, files: &mut OpenFileDescriptions) {
-        for slot in self.slots.drain(..).flatten() {
+        for slot in self.slots.drain(..).filter_map(Slot::open) {
             files.release(slot.file);
         }
     }

@@ -111,6 +111,28 @@ impl Tasks {
             && !(self.unordered || table.may_change_unseen())
     }
 
+    /// Whether a call that the log does not have, such as dup(2), may have made descriptor `fd`, which
+    /// is new to it. The log proves that of a number that was closed; from then on it may be so of
+    /// others that could also be older than the log.
+    #[cold]
+    pub(crate) fn was_made_unseen(&mut self, task: TaskRef, fd: i32) -> bool {
+        let table = &self.tables[self.number_of_table(task)];
+        if self.unordered || table.may_change_unseen() || self.files.complete {
+            return false;
+        }
+        self.lacks_dups |= table.is_closed(fd);
+        self.lacks_dups
+    }
+
+    /// Each description of the task may have a descriptor that the log does not show.
+    #[cold]
+    pub(crate) fn suspect_all(&mut self, task: TaskRef) {
+        let files: Vec<DescriptionRef> = self.table(task).files().collect();
+        for file in files {
+            self.files.suspect(file);
+        }
+    }
+
     /// See [`FdTable::open`].
     pub(crate) fn open(
         &mut self,

@@ -146,6 +146,8 @@ pub(crate) struct Tasks {
     forks: bool,
     /// Only tasks are in the log that strace has attached to, and their children.
     pub attached: bool,
+    /// A task has used a descriptor that no call of the log has made.
+    lacks_dups: bool,
     /// Of how many tasks the parent is guessed.
     pub guesses: usize,
     /// How many tasks are silent.
