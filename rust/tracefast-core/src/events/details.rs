@@ -24,6 +24,9 @@ pub enum Detail {
     /// It has put a descriptor into the task that waits (`SECCOMP_IOCTL_NOTIF_ADDFD`,
     /// `seccomp_unotify(2)`). Its number there is what the call returned.
     Added(Added),
+    /// The call may have made this descriptor, of what the log does not show: `TIOCGPTPEER`,
+    /// `KVM_CREATE_VM` and others return one (ioctl(2)).
+    MayMake(i32),
     /// The task enters namespaces of these kinds (clone flags), 0 for any (`setns(2)`).
     Entered(u32),
     /// Parts that were accepted by `io_submit`, in order.

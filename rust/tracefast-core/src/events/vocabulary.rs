@@ -360,6 +360,7 @@ pub mod clone_flags {
     pub const CLONE_VM: u32 = 0x100;
     pub const CLONE_FS: u32 = 0x200;
     pub const CLONE_FILES: u32 = 0x400;
+    pub(crate) const CLONE_PIDFD: u32 = 0x1000;
     pub const CLONE_VFORK: u32 = 0x4000;
     pub(crate) const CLONE_PARENT: u32 = 0x8000;
     pub const CLONE_THREAD: u32 = 0x1_0000;

@@ -104,12 +104,23 @@ impl FdTable {
         matches!(slot, Some(Slot::Closed))
     }
 
+    /// The number `fd`, if it is free, may refer to a description that the log does not show.
+    pub(crate) fn may_open(&mut self, fd: i32) {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
+        if let Some(slot @ Slot::Closed) = slot {
+            *slot = Slot::Unknown;
+        }
+    }
+
+    /// The same of any number.
+    pub(crate) fn may_open_any(&mut self) {
+        (0..self.slots.len() as i32).for_each(|fd| self.may_open(fd));
+    }
+
     /// The number `fd` refers to a description that the log does not show.
     fn lose(&mut self, files: &mut OpenFileDescriptions, fd: i32) {
         self.close(files, fd);
-        if let Some(slot) = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
-            *slot = Slot::Unknown;
-        }
+        self.may_open(fd);
     }
 
     /// Replaces the descriptor `fd`, which exists. Counts of users do not change.

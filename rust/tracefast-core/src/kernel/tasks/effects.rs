@@ -368,6 +368,7 @@ impl Kernel {
             }
             &Detail::Notified(notice, tid) if done => self.notified(task, notice, tid),
             &Detail::Added(added) if done => self.added(task, row, added, block),
+            &Detail::MayMake(fd) if done => self.tasks.may_make(task, fd),
             Detail::Submitted(_) if done => self.submitted(task, row, at, block),
             Detail::Collected(_) if done => self.collected(task, row, at, block),
             _ => {

@@ -124,6 +124,18 @@ impl Tasks {
         self.lacks_dups
     }
 
+    /// A call may have made descriptor `fd`, if the task does not have it.
+    pub(crate) fn may_make(&mut self, task: TaskRef, fd: i32) {
+        let at = self.number_of_table(task);
+        self.tables[at].may_open(fd);
+    }
+
+    /// A call may have made a descriptor of the task, of a number that it does not return.
+    pub(crate) fn may_make_any(&mut self, task: TaskRef) {
+        let at = self.number_of_table(task);
+        self.tables[at].may_open_any();
+    }
+
     /// Each description of the task may have a descriptor that the log does not show.
     #[cold]
     pub(crate) fn suspect_all(&mut self, task: TaskRef) {

@@ -3,7 +3,7 @@
 //! A child may appear in the log before the call of its parent returns. It is then the child of the
 //! oldest such call under way, until a return value or an event says otherwise.
 
-use crate::events::vocabulary::clone_flags::UNSHOWN;
+use crate::events::vocabulary::clone_flags::{CLONE_PIDFD, UNSHOWN};
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// A call under way that makes a task.
@@ -84,6 +84,9 @@ impl Tasks {
         flags: u32,
         translated: bool,
     ) -> Option<u32> {
+        if flags & (CLONE_PIDFD | UNSHOWN) != 0 {
+            self.may_make_any(task);
+        }
         let (parent, _) = self.identity(task);
         let made = self.returned(task, parent, child, flags, translated);
         // What has a number of another namespace may be its child.

@@ -158,6 +158,7 @@ pub(crate) fn clone_bit(name: &[u8]) -> u32 {
         b"CLONE_THREAD" => clone_flags::CLONE_THREAD,
         b"CLONE_NEWNS" => clone_flags::CLONE_NEWNS,
         b"CLONE_NEWPID" => clone_flags::CLONE_NEWPID,
+        b"CLONE_PIDFD" => clone_flags::CLONE_PIDFD,
         b"CLONE_NEWUSER" => CLONE_NEWUSER,
         _ => 0,
     }

@@ -424,6 +424,8 @@ impl FieldWriter<'_> {
         if is_constant(command, b"SECCOMP_IOCTL_NOTIF_ADDFD", SECCOMP_IOCTL_NOTIF_ADDFD.into()) {
             let added = scm_rights::added(text);
             self.rows.effect[self.row].detail = self.side.detail(Detail::Added(added));
+        } else if let Ok(fd @ 1..) = i32::try_from(ret) {
+            self.rows.effect[self.row].detail = self.side.detail(Detail::MayMake(fd));
         }
         if ret != 0 {
             return;
