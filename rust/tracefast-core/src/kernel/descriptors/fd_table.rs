@@ -98,6 +98,11 @@ impl FdTable {
         self.slots.get(usize::try_from(fd).ok()?)?.open()
     }
 
+    /// So many numbers have been in use, or less.
+    pub(crate) fn numbers(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Whether the log shows that no descriptor has the number `fd`.
     pub(crate) fn is_closed(&self, fd: i32) -> bool {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));

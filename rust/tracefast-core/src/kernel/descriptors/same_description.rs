@@ -349,6 +349,13 @@ impl OpenFileDescriptions {
         }
     }
 
+    /// The same, unless it is compared with others already.
+    pub(crate) fn suspect_once(&mut self, file: DescriptionRef) {
+        if self.get(file).is_some_and(|open| !open.unsure) {
+            self.suspect(file);
+        }
+    }
+
     /// A call may have moved the position of the description.
     pub(crate) fn doubt(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file) {

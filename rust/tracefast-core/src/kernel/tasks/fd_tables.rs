@@ -13,6 +13,9 @@ const STANDARD: std::ops::Range<i32> = 0..3;
 /// How many tasks are compared with each other. Where there are more, every position is assumed.
 const LOOKED_AT: usize = 64;
 
+/// The same for the numbers of a table whose descriptions may have others.
+const SUSPECTED: usize = 1 << 8;
+
 impl Tasks {
     /// The fd table of a task older than the log.
     pub(super) fn older_table(&mut self) -> usize {
@@ -117,7 +120,8 @@ impl Tasks {
     #[cold]
     pub(crate) fn was_made_unseen(&mut self, task: TaskRef, fd: i32) -> bool {
         let table = &self.tables[self.number_of_table(task)];
-        if self.unordered || table.may_change_unseen() || self.files.complete {
+        let known = self.files.complete || self.files.is_filtered();
+        if known || self.unordered || table.may_change_unseen() {
             return false;
         }
         self.lacks_dups |= table.is_closed(fd);
@@ -136,12 +140,18 @@ impl Tasks {
         self.tables[at].may_open_any();
     }
 
-    /// Each description of the task may have a descriptor that the log does not show.
+    /// Each description of the task may have a descriptor that the log does not show; in a table of
+    /// very many numbers, any description at all.
     #[cold]
     pub(crate) fn suspect_all(&mut self, task: TaskRef) {
-        let files: Vec<DescriptionRef> = self.table(task).files().collect();
+        let table = self.table(task);
+        if table.numbers() > SUSPECTED {
+            self.files.filter();
+            return;
+        }
+        let files: Vec<DescriptionRef> = table.files().collect();
         for file in files {
-            self.files.suspect(file);
+            self.files.suspect_once(file);
         }
     }
 
