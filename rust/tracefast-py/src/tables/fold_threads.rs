@@ -16,8 +16,8 @@ use crate::tables::fold::{Fold, Pushed, SharedFold, taken};
 
 /// Batches that a fold takes in one go: its own data stays in the processor's cache meanwhile.
 const TOGETHER: usize = 16;
-/// Fewer, if they have so many bytes. A text that several columns point into counts for each: an
-/// ordinary batch of a log has 9 MB.
+/// Fewer, if they have so many bytes: lines may be long. A text that several columns point into
+/// counts for each of them.
 const LONG: usize = 256 << 20;
 /// So many of these wait for the slowest fold at most: a faster one need not wait for it each time.
 const AHEAD: usize = 2;

@@ -98,7 +98,7 @@ impl FdTable {
         self.slots.get(usize::try_from(fd).ok()?)?.open()
     }
 
-    /// So many numbers have been in use, or less.
+    /// All numbers that have been in use are below this one.
     pub(crate) fn numbers(&self) -> usize {
         self.slots.len()
     }

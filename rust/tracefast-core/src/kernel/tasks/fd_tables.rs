@@ -13,7 +13,8 @@ const STANDARD: std::ops::Range<i32> = 0..3;
 /// How many tasks are compared with each other. Where there are more, every position is assumed.
 const LOOKED_AT: usize = 64;
 
-/// The same for the numbers of a table whose descriptions may have others.
+/// The same for descriptors that no call has made: in tables with more numbers than this, nobody
+/// looks which descriptions they may be.
 const SUSPECTED: usize = 1 << 8;
 
 impl Tasks {
