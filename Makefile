@@ -121,7 +121,7 @@ dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empt
 	$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		'maturin[zig]>=1.9,<2' auditwheel twine
 	PATH="$(CURDIR)/$(DIST)/bin:$$PATH" $(DIST)/bin/python tools/profile_guided.py $(DIST)/profile \
-		maturin build --release $(DIST_FLAGS) --target-dir $(DIST)/target --out dist
+		maturin build --release --locked $(DIST_FLAGS) --target-dir $(DIST)/target --out dist
 	$(DIST)/bin/maturin sdist --out dist
 	$(DIST)/bin/twine check --strict dist/*
 	$(if $(findstring manylinux,$(DIST_FLAGS)),$(DIST)/bin/auditwheel show dist/*.whl | tee -a /dev/stderr | grep -q '"manylinux_2_17_')

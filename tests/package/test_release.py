@@ -1,7 +1,11 @@
 """Files that only a release uses (workflows, metadata) agree with the rest of the project."""
 
 import re
+import subprocess
+import sys
+import tarfile
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -20,6 +24,12 @@ JOBS = {
 
 def toml(name: str) -> dict:
     return tomllib.loads((ROOT / name).read_text())
+
+
+def versions(folder: Path) -> set[tuple[str, str]]:
+    """Give the crates that Cargo.lock names, and their versions."""
+    packages = tomllib.loads((folder / "Cargo.lock").read_text())["package"]
+    return {(package["name"], package["version"]) for package in packages}
 
 
 def test_there_are_workflows():
@@ -99,3 +109,19 @@ def test_the_changelog_keeps_its_form():
     assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", head) for head in heads[1:])
     kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
     assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+
+
+def test_pip_takes_the_source_distribution(tmp_path):
+    # It has not all crates of the workspace, but the versions of all in Cargo.lock.
+    maturin = Path(sys.executable).with_name("maturin")
+    subprocess.run([maturin, "sdist", "--out", tmp_path], cwd=ROOT, check=True)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as packed:
+        packed.extractall(tmp_path, filter="data")
+    # What pip asks before it builds: https://peps.python.org/pep-0517/.
+    described, unpacked = tmp_path / "described", made.with_name(made.name.removesuffix(".tar.gz"))
+    asked = ["pep517", "write-dist-info", "--metadata-directory", described]
+    subprocess.run([maturin, *asked, "--interpreter", sys.executable], cwd=unpacked, check=True)
+    (metadata,) = described.glob("*/METADATA")
+    assert "Name: tracefast" in metadata.read_text()
+    assert versions(unpacked) <= versions(ROOT)
