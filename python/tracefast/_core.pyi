@@ -307,7 +307,12 @@ class FoldThreads:
 @final
 class Files(Fold):
     def __new__(
-        cls, *, by: str | None = None, scope: str = "stream", near: int = 131072
+        cls,
+        *,
+        by: str | None = None,
+        scope: str = "stream",
+        near: int = 131072,
+        distributions: bool = True,
     ) -> Self: ...
     @property
     def rings(self) -> tuple[int, int]: ...
@@ -328,7 +333,9 @@ class Processes(Fold):
 
 @final
 class Syscalls(Fold):
-    def __new__(cls, *, by: str | None = None, span: bool = False) -> Self: ...
+    def __new__(
+        cls, *, by: str | None = None, span: bool = False, distributions: bool = True
+    ) -> Self: ...
 
 @final
 class FailedCalls(Fold):

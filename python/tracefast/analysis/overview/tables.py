@@ -29,8 +29,14 @@ _WAITS: Final = "waits"
 # Rules about what never goes on, of which `waits` shows more.
 _HANGS: Final = (DEADLOCK.code, LOCK_AT_FORK.code)
 _ROLES: Final = "roles"
+_FORKS: Final = "forks"
 # What is made besides those; insights need all of `FOLDS`.
-_NEEDED: Final = ("files", "waits", "forks", "syscalls", "tasks")
+_NEEDED: Final = ("files", _WAITS, _FORKS, "syscalls", "tasks")
+# Of these, one screen shows only counts and sums, unless insights ask for more.
+_SUMMED: "Final[dict[str, Callable[[], Fold]]]" = {
+    "files": lambda: _core.Files(distributions=False),
+    "syscalls": lambda: _core.Syscalls(distributions=False),
+}
 
 
 class Finding(NamedTuple):
@@ -63,6 +69,8 @@ class Overview:
     """What the log lacks for `tracefast.flow`, if that was made."""
     quality: tuple[str, ...] = ()
     """What reading the log showed that the tables do not, in words."""
+    advice: tuple[Finding, ...] = ()
+    """What starting processes costs, if insights were not made."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Give a table, by the name of its function."""
@@ -84,7 +92,8 @@ def overview(
         The events of logs or of Parquet files, in their order.
     insights
         Make `tracefast.insights`, too. Its rules need further passes over the events, which take
-        long if these are parsed each time.
+        long if these are parsed each time. Without, `files` and `syscalls` have no medians, no
+        percentiles, and no times in which calls overlapped: these columns are null.
     flow
         Make `tracefast.flow`, too.
     also
@@ -106,6 +115,8 @@ def overview(
         "processes": _core.Processes,
     }
     folds_of |= {name: make for name, make in FOLDS.items() if insights or name in _NEEDED}
+    if not insights:
+        folds_of |= _SUMMED
     if flow:
         # Its pass gives the roles of files, too.
         folds_of[_ROLES] = _core.Flow
@@ -121,14 +132,17 @@ def overview(
         # Of a fold of the flow, the roles are taken first. The rest takes longest, and no rule
         # needs it: it is made meanwhile.
         roles = [pool.submit(fold.roles) for fold in flows]
+        made = dict(zip(folds_of, folds, strict=True))
+        # That of the forks takes longest, and the advice needs it.
         others = {
-            name: pool.submit(rows_of_fold, fold)
-            for name, fold in zip(folds_of, folds, strict=True)
-            if fold not in flows
+            name: pool.submit(rows_of_fold, made[name])
+            for name in sorted(made, key=lambda name: name != _FORKS)
+            if made[name] not in flows
         }
         parts = [part for one in roles for part in one.result()]
         flowed = [pool.submit(rows_of_fold, fold) for fold in flows]
-        tables = {name: one.result() for name, one in others.items()}
+        advice = [] if insights else _advice(others[_FORKS].result())
+        tables = {name: others[name].result() for name in made if name in others}
         if flow:
             tables[_ROLES] = pl.concat(map(pl.DataFrame, parts))
         tables[_ERRORS] = error_frame(tables[_ERRORS])
@@ -146,7 +160,7 @@ def overview(
                     tables[_INSIGHTS] = rows
         for one in flowed:
             tables["flow"] = one.result()
-    return Overview(tables, gaps, asked, tuple(flow_gaps), tuple(said))
+    return Overview(tables, gaps, asked, tuple(flow_gaps), tuple(said), tuple(advice))
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
@@ -186,13 +200,15 @@ def findings(found: Overview) -> list[Finding]:
         if verdict != "stalled":
             sure = "can never go on" if verdict == "deadlock" else "may never go on"
             listed.append(Finding(verdict, f"{plural(count, 'task')} {sure}", _WAITS))
-    rows = found.table("forks").sort("source", "ts", "line", nulls_last=True, maintain_order=True)
+    return [*listed, *found.advice]
+
+
+def _advice(forks: pl.DataFrame) -> list[Finding]:
+    """Say what starting processes costs, each piece of advice once, the most saving first."""
+    rows = forks.sort("source", "ts", "line", nulls_last=True, maintain_order=True)
     said = [advice for case in report(rows.select(ROWS.names())).advice for advice in case]
     said.sort(key=lambda advice: -(advice.saving.low if advice.saving is not None else 0))
     first = {advice.code: advice for advice in reversed(said)}
-    listed += [
-        Finding(advice.code, advice.what, "forks")
-        for advice in said
-        if first[advice.code] is advice
+    return [
+        Finding(advice.code, advice.what, _FORKS) for advice in said if first[advice.code] is advice
     ]
-    return listed

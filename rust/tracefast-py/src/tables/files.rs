@@ -13,8 +13,13 @@ pub struct Files;
 #[pymethods]
 impl Files {
     #[new]
-    #[pyo3(signature = (*, by = None, scope = "stream", near = 131_072))]
-    fn new(by: Option<&str>, scope: &str, near: i64) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (*, by = None, scope = "stream", near = 131_072, distributions = true))]
+    fn new(
+        by: Option<&str>,
+        scope: &str,
+        near: i64,
+        distributions: bool,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let by = match by {
             None => By::File,
             Some("process") => By::Process,
@@ -27,7 +32,8 @@ impl Files {
             "file" => Scope::File,
             _ => return Err(PyValueError::new_err(format!("'{scope}' is not a known scope"))),
         };
-        Ok(Fold::copyable(Self, files::Files::new(Options { by, scope, near })))
+        let options = Options { by, scope, near, distributions };
+        Ok(Fold::copyable(Self, files::Files::new(options)))
     }
 
     /// Calls of `io_uring_enter` so far, and the submissions that they took.

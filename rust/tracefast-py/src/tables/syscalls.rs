@@ -13,15 +13,20 @@ pub struct Syscalls;
 #[pymethods]
 impl Syscalls {
     #[new]
-    #[pyo3(signature = (*, by = None, span = false))]
-    fn new(by: Option<&str>, span: bool) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (*, by = None, span = false, distributions = true))]
+    fn new(
+        by: Option<&str>,
+        span: bool,
+        distributions: bool,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let by = match by {
             None => By::Name,
             Some("process") => By::Process,
             Some("phase") => By::Phase,
             Some(other) => return Err(PyValueError::new_err(format!("no rows by '{other}'"))),
         };
-        Ok(Fold::copyable(Self, syscalls::Syscalls::new(by).with_span(span)))
+        let fold = syscalls::Syscalls::new(by).with_span(span);
+        Ok(Fold::copyable(Self, fold.with_distributions(distributions)))
     }
 }
 

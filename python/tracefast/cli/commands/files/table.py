@@ -61,8 +61,8 @@ def report_files(
         There is no such column to sort by.
     """
     if not options.darshan and inode_map is None:
-        near = {} if options.near is None else {"near": options.near}
-        fold = _core.Files(by=options.by, scope=options.scope, **near)
+        new = partial(_core.Files, by=options.by, scope=options.scope)
+        fold = new() if options.near is None else new(near=options.near)
         rings: list[tuple[int, int]] = []
         code = show_one_input(
             request,

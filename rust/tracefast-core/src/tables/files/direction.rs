@@ -108,13 +108,17 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Counts a call, and returns whether it moved data.
-    pub(crate) fn count(&mut self, call: &DataCall) -> bool {
+    /// Counts a call, and returns whether it moved data. `distributions`: see
+    /// [`Options`](crate::tables::files::Options).
+    pub(crate) fn count(&mut self, call: &DataCall, distributions: bool) -> bool {
         self.calls += 1;
         self.ns.add(call.dur);
         if let Some(dur) = call.dur {
-            self.durations.push(dur);
+            if distributions {
+                self.durations.push(dur);
+            }
             match call.ts {
+                Some(_) if !distributions => {}
                 Some(ts) => self.wall.insert(ts, ts.saturating_add(dur)),
                 None => self.timeless += 1,
             }
@@ -127,11 +131,13 @@ impl Direction {
         self.done += 1;
         self.bytes.add(call.bytes);
         self.requested.add(call.requested);
-        if let Some(asked) = call.requested {
+        if distributions && let Some(asked) = call.requested {
             self.asked.push(asked);
         }
         let Some(bytes) = call.bytes else { return false };
-        self.sizes.push(bytes);
+        if distributions {
+            self.sizes.push(bytes);
+        }
         if bytes <= 0 {
             return false;
         }

@@ -312,7 +312,7 @@ impl Files {
 
     fn access(&mut self, side: &Side, call: &DataCall) {
         let Some(file_use) = self.file_uses.get_mut(side.file_use as usize) else { return };
-        let moved = file_use.direction(side.direction).count(call);
+        let moved = file_use.direction(side.direction).count(call, self.options.distributions);
         if call.ret.is_none_or(|ret| ret < 0) {
             return;
         }

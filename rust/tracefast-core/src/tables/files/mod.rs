@@ -60,10 +60,14 @@ pub struct Options {
     pub scope: Scope,
     /// How many bytes an access may skip and still be near.
     pub near: i64,
+    /// Keep each size and duration, not only their sums. Without, medians, percentiles, the largest
+    /// of them, the commonest request and the time in which calls overlapped are null where there
+    /// were calls.
+    pub distributions: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { by: By::File, scope: Scope::Stream, near: 131_072 }
+        Self { by: By::File, scope: Scope::Stream, near: 131_072, distributions: true }
     }
 }

@@ -284,6 +284,9 @@ impl DirectionValues {
         let times = direction.durations.counted();
         let (p50, p99, max) = (times.rank(50), times.rank(99), times.max());
         let wall = direction.wall.length();
+        // Nothing is known of it if durations were not kept.
+        let walled =
+            direction.timeless.get() == 0 && (direction.calls.get() == 0 || times.total() > 0);
         let ns = direction.ns.total(direction.calls.get());
         Self {
             bytes: direction.bytes.total(direction.done.get()),
@@ -314,7 +317,7 @@ impl DirectionValues {
             size_max,
             asked_common,
             ns,
-            wall_ns: ns.filter(|_| direction.timeless.get() == 0).map(|_| wall),
+            wall_ns: ns.filter(|_| walled).map(|_| wall),
             p50,
             p99,
             max,

@@ -36,6 +36,8 @@ pub struct Syscalls {
     by: By,
     /// Whether each row says how long its log is.
     with_span: bool,
+    /// Whether durations are kept, and not only their sums.
+    distributions: bool,
     sources: Names,
     names: Names,
     tracker: Tracker,
@@ -79,6 +81,7 @@ impl Syscalls {
         Self {
             by,
             with_span: false,
+            distributions: true,
             sources: Names::default(),
             names: Names::default(),
             tracker: Tracker::default(),
@@ -96,6 +99,13 @@ impl Syscalls {
     #[must_use]
     pub fn with_span(self, with_span: bool) -> Self {
         Self { with_span, ..self }
+    }
+
+    /// The same table, with or without how durations are distributed. Without, the columns of the
+    /// shortest, the longest, percentiles, and the time in which calls overlapped are null.
+    #[must_use]
+    pub fn with_distributions(self, distributions: bool) -> Self {
+        Self { distributions, ..self }
     }
 
     /// The log shows who made a process: what it called so far was in the phase of its maker.
@@ -162,7 +172,7 @@ impl RowFold for Syscalls {
     type Columns<'a> = Columns<'a>;
 
     fn empty(&self) -> Self {
-        Self::new(self.by).with_span(self.with_span)
+        Self::new(self.by).with_span(self.with_span).with_distributions(self.distributions)
     }
 
     fn column_names(&self) -> Vec<&'static str> {
@@ -247,7 +257,7 @@ impl RowFold for Syscalls {
         };
         let entries = (&mut self.entries, &mut self.free);
         if let Some(entry) = entry(names, entries, meaning.name) {
-            entry.count(&call);
+            entry.count(&call, self.distributions);
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     #[inline]
-    pub(crate) fn count(&mut self, call: &CallFacts) {
+    pub(crate) fn count(&mut self, call: &CallFacts, distributions: bool) {
         self.calls += 1;
         if call.end == End::None && call.meaning.role != Role::Exit {
             self.unfinished += 1;
@@ -68,9 +68,12 @@ impl Entry {
         let Some(dur) = call.dur else { return };
         self.timed += 1;
         self.total += i128::from(dur);
-        self.durations.push(dur);
+        if distributions {
+            self.durations.push(dur);
+        }
         match call.ts {
-            Some(ts) => self.wall.insert(ts, ts.saturating_add(dur)),
+            Some(ts) if distributions => self.wall.insert(ts, ts.saturating_add(dur)),
+            Some(_) => {}
             None => self.timeless += 1,
         }
         if let Some(waits) = call.waits() {

@@ -41,7 +41,8 @@ pub(crate) struct Row<'a> {
 struct Times {
     total: i128,
     mean: i64,
-    ranks: Ranks,
+    /// None if durations were not kept.
+    ranks: Option<Ranks>,
 }
 
 fn whole(sum: i128) -> i64 {
@@ -50,10 +51,13 @@ fn whole(sum: i128) -> i64 {
 
 impl Times {
     fn new(entry: &mut Entry) -> Option<Self> {
+        if entry.timed == 0 {
+            return None;
+        }
         let calls = i128::from(entry.timed);
         // To the nearest nanosecond.
-        let mean = whole((2 * entry.total + calls).div_euclid(2 * calls.max(1)));
-        let ranks = std::mem::take(&mut entry.durations).ranks()?;
+        let mean = whole((2 * entry.total + calls).div_euclid(2 * calls));
+        let ranks = std::mem::take(&mut entry.durations).ranks();
         Some(Self { total: entry.total, mean, ranks })
     }
 }
@@ -68,6 +72,7 @@ impl<'a> Row<'a> {
         let last = log.span.map_or(0, |(_, last)| last);
         let open = i128::from(entry.open) * i128::from(last) - entry.begun;
         let times = Times::new(&mut entry);
+        let kept = times.as_ref().is_some_and(|times| times.ranks.is_some());
         Self {
             log,
             name,
@@ -79,7 +84,7 @@ impl<'a> Row<'a> {
             open: (entry.open > 0).then(|| whole(open)),
             timed: entry.timed,
             times,
-            wall: (entry.timed > 0 && entry.timeless == 0).then(|| entry.wall.length()),
+            wall: (kept && entry.timeless == 0).then(|| entry.wall.length()),
             wait: (entry.judged > 0).then(|| whole(entry.waited)),
             bytes: (entry.moved > 0).then(|| whole(entry.bytes)),
         }
@@ -92,6 +97,10 @@ impl<'a> Row<'a> {
 
     fn total(&self) -> Option<i128> {
         self.times.as_ref().map(|times| times.total)
+    }
+
+    fn ranks(&self) -> Option<Ranks> {
+        self.times.as_ref()?.ranks
     }
 
     fn order(&self) -> impl Ord + '_ {
@@ -140,12 +149,12 @@ pub(crate) fn build(
     table.count("timed", |row| row.timed);
     table.int64("total_ns", |row| row.total().map(whole));
     table.int64("wall_ns", |row| row.wall);
-    table.int64("min_ns", |row| Some(row.times.as_ref()?.ranks.min));
+    table.int64("min_ns", |row| Some(row.ranks()?.min));
     table.int64("mean_ns", |row| Some(row.times.as_ref()?.mean));
-    table.int64("p50_ns", |row| Some(row.times.as_ref()?.ranks.p50));
-    table.int64("p90_ns", |row| Some(row.times.as_ref()?.ranks.p90));
-    table.int64("p99_ns", |row| Some(row.times.as_ref()?.ranks.p99));
-    table.int64("max_ns", |row| Some(row.times.as_ref()?.ranks.max));
+    table.int64("p50_ns", |row| Some(row.ranks()?.p50));
+    table.int64("p90_ns", |row| Some(row.ranks()?.p90));
+    table.int64("p99_ns", |row| Some(row.ranks()?.p99));
+    table.int64("max_ns", |row| Some(row.ranks()?.max));
     table.float64("total_share", |row| share(row.total()?, *totals.get(&row.log.name)?));
     table.int64("wait_ns", |row| row.wait);
     table.int64("bytes", |row| row.bytes);
