@@ -158,7 +158,8 @@ impl Waits {
                 }
             }
             Act::Kill if !failed => self.told(at),
-            Act::Open if !failed => {
+            // Most calls open files that are no ends: their paths are not even looked at.
+            Act::Open if !failed && self.may_be_end(&mut columns.1, at.row) => {
                 self.reopened(at, table);
                 self.opens_fifo(columns, at, table, fd.zip(first));
             }
@@ -221,9 +222,13 @@ impl Waits {
     /// Whether the descriptor of a call may lead to somebody who waits: files are no ends.
     #[inline]
     pub(crate) fn on_end(&self, columns: &mut WaitColumns<'_>, row: usize) -> bool {
-        columns.ofd[0].get(row).is_some()
-            && (columns.holds.get(row, Holds::from_file_type) != Some(Holds::Storage)
-                || self.world.ends.has_files())
+        columns.ofd[0].get(row).is_some() && self.may_be_end(columns, row)
+    }
+
+    #[inline]
+    fn may_be_end(&self, columns: &mut WaitColumns<'_>, row: usize) -> bool {
+        columns.holds.get(row, Holds::from_file_type) != Some(Holds::Storage)
+            || self.world.ends.has_files()
     }
 
     fn woke_futex(&mut self, at: &At<'_>) {
