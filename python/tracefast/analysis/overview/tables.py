@@ -135,7 +135,7 @@ def overview(
         made = dict(zip(folds_of, folds, strict=True))
         # That of the forks takes longest, and the advice needs it.
         others = {
-            name: pool.submit(rows_of_fold, made[name])
+            name: pool.submit(_error_rows if name == _ERRORS else rows_of_fold, made[name])
             for name in sorted(made, key=lambda name: name != _FORKS)
             if made[name] not in flows
         }
@@ -145,7 +145,6 @@ def overview(
         tables = {name: others[name].result() for name in made if name in others}
         if flow:
             tables[_ROLES] = pl.concat(map(pl.DataFrame, parts))
-        tables[_ERRORS] = error_frame(tables[_ERRORS])
         tables["tasks"] = _by_task(tally := tables["tasks"])
         if insights:
             # The rules take long to import.
@@ -161,6 +160,10 @@ def overview(
         for one in flowed:
             tables["flow"] = one.result()
     return Overview(tables, gaps, asked, tuple(flow_gaps), tuple(said), tuple(advice))
+
+
+def _error_rows(fold: Fold) -> pl.DataFrame:
+    return error_frame(rows_of_fold(fold))
 
 
 def _by_task(tally: pl.DataFrame) -> pl.DataFrame:
