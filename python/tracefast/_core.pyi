@@ -467,6 +467,7 @@ class Reader:
         progress: Progress | None = None,
         plain_words: bool = False,
         arriving: bool = False,
+        ahead: int = 0,
     ) -> Self: ...
     @property
     def schema(self) -> Schema:

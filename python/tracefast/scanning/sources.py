@@ -26,6 +26,7 @@ from tracefast.inputs.duplicates import files_sharing_names
 from tracefast.inputs.event_files import EventFile, EventFiles, check_columns
 from tracefast.inputs.sources import is_url
 from tracefast.reading import FormatIn, Machine
+from tracefast.scanning.ahead import Ahead
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def scan_inputs(
     threads: int | None = None,
     storage_options: Mapping[str, str] | None = None,
     progress: _core.Progress | None = None,
+    ahead: Ahead | None = None,
 ) -> pl.LazyFrame:
     """Scan some of the inputs that were looked at; their footers are not read again.
 
@@ -93,6 +95,8 @@ def scan_inputs(
         The names of those to scan, in order.
     format_in, machine, assume_complete, threads, storage_options, progress
         As for :func:`tracefast.scan`.
+    ahead
+        The only log, read with the same options, if that has started.
     """
     frames: list[pl.LazyFrame] = []
     openers: list[direct_read.Opener] = []
@@ -121,6 +125,7 @@ def scan_inputs(
                 progress,
                 assume_complete=assume_complete,
                 reports=reports,
+                ahead=ahead,
             )
             openers.append(logs.batches)
             frames.append(
@@ -244,6 +249,7 @@ class _LogBuilder(FileReaderBuilder):
     taken: set[str] = field(default_factory=set, compare=False)
     reports: list[_core.Report] = field(default_factory=list, compare=False)
     """What passes over all rows have shown."""
+    ahead: Ahead | None = field(default=None, compare=False)
 
     def open(
         self,
@@ -279,7 +285,8 @@ class _LogBuilder(FileReaderBuilder):
         opened: list[_core.Reader] = []
 
         def open_it() -> _core.Reader:
-            opened.append(self.open(columns))
+            started = None if self.ahead is None else self.ahead.take(columns)
+            opened.append(started or self.open(columns))
             return opened[-1]
 
         yield from patiently(open_it)

@@ -124,7 +124,7 @@ impl Reader {
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
         machine = None, assume_complete = false, predicate = None, limit = None, progress = None,
-        plain_words = false, arriving = false
+        plain_words = false, arriving = false, ahead = 0
     ), text_signature = None)]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -142,12 +142,14 @@ impl Reader {
         progress: Option<&Bound<'_, Progress>>,
         plain_words: bool,
         arriving: bool,
+        ahead: usize,
     ) -> PyResult<Self> {
         let columns = columns.as_deref();
         let mut options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
         options.predicate = predicate.map(|Wanted(predicate)| predicate);
         options.limit = limit;
         options.assume_complete = assume_complete;
+        options.ahead = ahead;
         options.arriving = arriving.then(Ending::default);
         let ending = options.arriving.clone();
         if plain_words {

@@ -18,7 +18,7 @@ from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.kernel_times import with_kernel_times
 from tracefast.analysis.forks.summary import Report, report
 from tracefast.analysis.kernel_times import calls_of, has_columns
-from tracefast.analysis.waits.table import MIN_NS
+from tracefast.analysis.waits import MIN_NS
 
 QUESTION: Final = "tracefast.insights"
 # The tables that need a pass over all events in order, by name.

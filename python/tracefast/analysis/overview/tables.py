@@ -16,6 +16,7 @@ from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
 from tracefast.analysis.insights.tables import FOLDS, Tables
 from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
+from tracefast.analysis.overview.folds import SCREEN
 from tracefast.analysis.overview.quality import quality
 from tracefast.analysis.waits.table import stuck_rows
 from tracefast.quantities import plural
@@ -30,13 +31,6 @@ _WAITS: Final = "waits"
 _HANGS: Final = (DEADLOCK.code, LOCK_AT_FORK.code)
 _ROLES: Final = "roles"
 _FORKS: Final = "forks"
-# What is made besides those; insights need all of `FOLDS`.
-_NEEDED: Final = ("files", _WAITS, _FORKS, "syscalls", "tasks")
-# Of these, one screen shows only counts and sums, unless insights ask for more.
-_SUMMED: "Final[dict[str, Callable[[], Fold]]]" = {
-    "files": lambda: _core.Files(distributions=False),
-    "syscalls": lambda: _core.Syscalls(distributions=False),
-}
 
 
 class Finding(NamedTuple):
@@ -110,13 +104,8 @@ def overview(
     >>> overview(tf.scan("demo.strace")).table("processes")["pid"].to_list()
     [100, 101]
     """
-    folds_of: dict[str, Callable[[], Fold]] = {
-        _ERRORS: _core.FailedCalls,
-        "processes": _core.Processes,
-    }
-    folds_of |= {name: make for name, make in FOLDS.items() if insights or name in _NEEDED}
-    if not insights:
-        folds_of |= _SUMMED
+    # Insights ask for more of some tables, and for others.
+    folds_of: dict[str, Callable[[], Fold]] = {**SCREEN, **(FOLDS if insights else {})}
     if flow:
         # Its pass gives the roles of files, too.
         folds_of[_ROLES] = _core.Flow

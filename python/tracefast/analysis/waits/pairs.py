@@ -6,7 +6,8 @@ import polars as pl
 
 from tracefast import _core
 from tracefast._polars.given_events import Events
-from tracefast.analysis.waits.table import MIN_NS, waits_in_detail
+from tracefast.analysis.waits import MIN_NS
+from tracefast.analysis.waits.table import waits_in_detail
 
 _KEYS: Final = ("source", "waiter_pid", "waiter_image", "waker_pid", "waker_image", "on", "object")
 

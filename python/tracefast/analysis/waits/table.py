@@ -9,10 +9,10 @@ from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 from tracefast.analysis.kernel_times import has_columns, with_times_of_calls
+from tracefast.analysis.waits import MIN_NS
 
 # What the fold gives besides, for the screen and the graph.
 DETAILS: Final = ("because_task", "because_pid", "because_tid", "met_pid", "met_image", "root_pid")
-MIN_NS: Final = 1_000_000
 # The columns of the table, and their types.
 SCHEMA: Final = pl.Schema(
     {

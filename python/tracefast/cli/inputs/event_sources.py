@@ -28,6 +28,7 @@ from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import TASK_SUFFIX, sniff
 from tracefast.inputs.event_files import damaged
 from tracefast.outputs import refuse_own_input
+from tracefast.scanning.ahead import Ahead
 from tracefast.scanning.sources import Inputs, scan_inputs
 
 Analysis = Callable[[pl.LazyFrame], pl.LazyFrame]
@@ -47,6 +48,7 @@ def run_analysis(
     is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
     by_source: bool = True,
     unread: Callable[[list[str]], object] | None = None,
+    ahead: Ahead | None = None,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
 
@@ -69,6 +71,8 @@ def run_analysis(
         Sort the result for several logs by `source`; else they are in the order of the inputs.
     unread
         Called with the inputs that could not be read, if there are any.
+    ahead
+        The only input, if it is a log whose reading has started.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def run_analysis(
             alone = (names[0] for names in logs if len(names) == 1)
             apart = {name for name in alone if name not in inputs.files}
             logs = small_together(logs, inputs)
-        each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase)
+        each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase, ahead=ahead)
         results = each.run(alone=combinable)
         found.unread += results.failed
         if unread is not None and found.unread:
@@ -143,9 +147,12 @@ class _EachLog:
     apart: set[str]
     """Inputs that are logs of their own, also where they are analysed with others."""
     by_phase: bool
+    ahead: Ahead | None = None
 
     def __post_init__(self) -> None:
         self._progress = BatchProgress(self.logs)
+        if self.ahead is not None:
+            self._progress.each[0] = self.ahead.progress
         self._jobs, self._threads = shares(len(self.logs), self.request.jobs, None)
         # Of the groups whose inputs were analysed one by one, those without an event.
         self._one_by_one_empty: dict[int, list[str]] = {}
@@ -224,6 +231,7 @@ class _EachLog:
             assume_complete=self.request.assume_complete,
             threads=self._threads,
             progress=progress,
+            ahead=self.ahead,
         )
 
     def _in_part(self, events: pl.LazyFrame, names: list[str]) -> pl.Expr:

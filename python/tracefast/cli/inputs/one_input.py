@@ -49,7 +49,12 @@ def show_one_input(
     int or None
         None if more is asked for, or polars has to say what is wrong: nothing was shown then.
     """
-    found = _only_input(request, fold.schema.names if columns is None else columns)
+    shown = fold.schema.names if columns is None else columns
+    asked_more = request.follow or request.in_part or request.where is not None
+    sorted_by = request.sort is None or request.sort in shown
+    if asked_more or request.form is not Format.TABLE or not sorted_by:
+        return None
+    found = only_input(request.inputs)
     if found is None:
         return None
     name, content = found
@@ -65,15 +70,14 @@ def show_one_input(
     return DONE
 
 
-def _only_input(request: Request, columns: Collection[str]) -> tuple[str, Content] | None:
-    """Give the log or Parquet file, if a table of it in text is all that is asked for."""
-    asked_more = request.follow or request.in_part or request.where is not None
-    sorted_by = request.sort is None or request.sort in columns
-    if asked_more or request.form is not Format.TABLE or not sorted_by:
-        return None
+def only_input(given: list[str]) -> tuple[str, Content] | None:
+    """Give the log or Parquet file that is the only input, and which of them it is.
+
+    None if there are others, if it is a pipe, or if it cannot be read.
+    """
     # What is wrong with inputs is said where all kinds of them are read.
     with suppress(Error, OSError, UnicodeEncodeError):
-        names = [name for given in request.inputs for name in expand(given)]
+        names = [name for one in given for name in expand(one)]
         if len(names) == 1 and names != [STDIN] and not is_pipe(names[0]):
             (name,) = names
             name.encode()

@@ -10,7 +10,7 @@ from tracefast._polars.folds import finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import rows_of
 from tracefast.analysis.files.accesses import READS, TRANSFERS, WRITES
 from tracefast.analysis.requests.each_request import each_request
-from tracefast.analysis.waits.table import MIN_NS
+from tracefast.analysis.waits import MIN_NS
 from tracefast.plot.altair import altair
 from tracefast.plot.bounds import BINS, nanoseconds, seconds
 from tracefast.plot.form import SECONDS, SHORT, WIDTH, amounts, time_axis, tooltip

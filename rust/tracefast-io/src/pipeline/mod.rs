@@ -63,6 +63,8 @@ pub struct Options {
     /// The one log is still being written: rows are handed on as they come, until its end, or until
     /// this asks for it.
     pub arriving: Option<Ending>,
+    /// How many groups more than usual may wait until the first one is taken.
+    pub ahead: usize,
     /// What to call the first log in its rows and in messages, where its path says nothing.
     pub name: Option<String>,
 }
@@ -81,6 +83,7 @@ impl Default for Options {
             predicate: None,
             limit: None,
             arriving: None,
+            ahead: 0,
             name: None,
         }
     }
@@ -379,7 +382,9 @@ impl<E: Encode> Shared<E> {
     fn more_groups(&self, state: &State<E::Output>) -> bool {
         let limit = self.threads.max(2);
         let bytes: usize = state.texts.iter().sum();
-        state.outstanding < limit as u64 && bytes < limit * LONG_GROUP
+        // Later ones are best taken while they are in the cache.
+        let ahead = if state.next == 0 { self.options.ahead } else { 0 };
+        state.outstanding < (limit + ahead) as u64 && bytes < limit * LONG_GROUP
     }
 
     /// Whether block `number` may be read, ahead of the one to resolve next.

@@ -1,9 +1,11 @@
 """`tracefast LOG`: a first answer about a log on one screen."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tracefast import Error
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.messages.errors import CommandError
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tracefast.analysis.overview.tables import Overview
+    from tracefast.scanning.ahead import Ahead
 
 # The most text for which rules may take further passes, each of which parses it again.
 _QUICK: Final = 32 << 20
@@ -33,9 +36,6 @@ def overview(request: Request) -> int:
       tracefast app.parquet --from 1.5 --top 10
       tracefast trace.txt --format json | jq .errors
     """
-    from tracefast.cli.screen.overview.json_form import write_overview
-    from tracefast.cli.screen.overview.report import print_overview
-
     if request.form not in {Format.TABLE, Format.JSON}:
         raise CommandError(
             f"--format {request.form}: an overview consists of several tables",
@@ -43,6 +43,10 @@ def overview(request: Request) -> int:
         )
     found, complete = made_overview(request)
     if found is not None:
+        # After the log has been read: they import polars.
+        from tracefast.cli.screen.overview.json_form import write_overview
+        from tracefast.cli.screen.overview.report import print_overview
+
         write = write_overview if request.form is Format.JSON else print_overview
         write(found, request)
     return DONE if complete and found is not None else FAILED
@@ -50,23 +54,49 @@ def overview(request: Request) -> int:
 
 def made_overview(request: Request) -> "tuple[Overview | None, bool]":
     """Make the tables of an overview; None if no input can be read. And whether all could."""
+    insights = _text_of(request.inputs) <= _QUICK
+    ahead = None if insights else _read_ahead(request)
+    # These take longer to import than a small log to read.
     from tracefast.analysis.overview.tables import overview as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
 
     made: list[Overview] = []
-    insights = _text_of(request.inputs) <= _QUICK
 
     def look(events: "pl.LazyFrame") -> "pl.LazyFrame":
         made.append(analysis(events, insights=insights))
         return made[-1].table("processes").lazy()
 
-    _, complete = run_analysis(request, look, combinable=False)
+    try:
+        _, complete = run_analysis(request, look, combinable=False, ahead=ahead)
+    finally:
+        if ahead is not None:
+            ahead.close()
     if not made:
         return None, complete
     found = made[-1]
     if complete and not request.in_part:
         found = replace(found, quality=(*found.quality, *_quality_of_files(request)))
     return found, complete
+
+
+def _read_ahead(request: Request) -> "Ahead | None":
+    """Start to read a log, if it is the only input and all of it is wanted."""
+    from tracefast.analysis.overview.folds import SCREEN, columns_of
+    from tracefast.cli.inputs.one_input import only_input
+    from tracefast.scanning.ahead import Ahead
+
+    match None if request.in_part else only_input(request.inputs):
+        case (log, "log"):
+            # What is wrong with it is said where all inputs are read.
+            with suppress(Error, OSError):
+                return Ahead(
+                    log,
+                    columns_of(SCREEN),
+                    format_in=request.format_in,
+                    machine=request.machine,
+                    assume_complete=request.assume_complete,
+                )
+    return None
 
 
 def _quality_of_files(request: Request) -> list[str]:
