@@ -102,15 +102,39 @@ def with_flags(*flags: str) -> dict[str, str]:
     return {**os.environ, "RUSTFLAGS": " ".join([os.environ.get("RUSTFLAGS", ""), *flags]).strip()}
 
 
-def build_counting(folder: Path, counts: Path) -> Path:
+def with_target(command: list[str]) -> list[str]:
+    """Return a build that names its target: what it executes is not what build scripts do.
+
+    Without, these and macros would count as well. With ``--zig`` the target is named anyway.
+    """
+    host = re.search(r"^host: (\S+)$", output_of("rustc", "-vV"), re.MULTILINE)
+    if host is None or not {"--target", "--zig"}.isdisjoint(command):
+        return command
+    return [*command, "--target", host[1]]
+
+
+def counting(command: list[str], folder: Path) -> list[str]:
+    """Return the build that counts: as the other one, as functions have the same names only then.
+
+    Cargo makes a part of their names of whether the target is named, and of how libraries are
+    linked.
+    """
+    places = {"--target-dir": folder / "target", "--out": folder / "wheels"}
+    kept: list[str] = []
+    words = iter(command)
+    for word in words:
+        if word in places:
+            next(words)
+        else:
+            kept.append(word)
+    return [*kept, *(part for name, place in places.items() for part in (name, str(place)))]
+
+
+def build_counting(command: list[str], folder: Path, counts: Path) -> Path:
     """Build the extension so that it counts, and return a folder to import it from."""
     wheels, package = folder / "wheels", folder / "package"
-    # With the target named, build scripts and macros do not count as well.
-    host = re.search(r"^host: (\S+)$", output_of("rustc", "-vV"), re.MULTILINE)
-    command = ["maturin", "build", "--release", "--out", str(wheels)]
-    command += ["--target", host[1]] if host else []
     subprocess.run(
-        [*command, "--target-dir", str(folder / "target")],
+        counting(command, folder),
         cwd=PROJECT,
         stdout=sys.stderr,
         env=with_flags(f"-Cprofile-generate={counts}"),
@@ -158,8 +182,8 @@ def learn() -> None:
     target.unlink()
 
 
-def make_profile(folder: Path) -> Path:
-    """Return a profile of the extension, made in a folder."""
+def make_profile(command: list[str], folder: Path) -> Path:
+    """Return a profile for the extension that a command builds, made in a folder."""
     profdata = find_profdata()
     folder.mkdir(parents=True, exist_ok=True)
     # What is left of an earlier run does not count.
@@ -167,7 +191,7 @@ def make_profile(folder: Path) -> Path:
         shutil.rmtree(folder / name, ignore_errors=True)
     counts, profile = folder / "counts", folder / "tracefast.profdata"
     counts.mkdir()
-    package = build_counting(folder, counts)
+    package = build_counting(command, folder, counts)
     subprocess.run(
         [sys.executable, __file__, "--learn"],
         cwd=folder,
@@ -186,12 +210,12 @@ def main() -> int:
     folder, *command = sys.argv[1:]
     environment = None
     try:
-        profile = make_profile(Path(folder).resolve())
+        profile = make_profile(named := with_target(command), Path(folder).resolve())
     except NoProfileError as reason:
         print(f"profile: the build goes without a profile: {reason}", file=sys.stderr)
     else:
         print(f"profile: the build uses {profile}, of {len(LOGS)} logs", file=sys.stderr)
-        environment = with_flags(f"-Cprofile-use={profile}")
+        environment, command = with_flags(f"-Cprofile-use={profile}"), named
     return subprocess.run(command, env=environment, check=False).returncode
 
 

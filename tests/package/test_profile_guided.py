@@ -81,11 +81,29 @@ def test_with_a_profile_the_build_uses_it_beside_other_flags(tmp_path, monkeypat
     monkeypatch.setattr(
         sys, "argv", ["profile_guided.py", str(tmp_path), sys.executable, "-c", show]
     )
-    monkeypatch.setattr(profile_guided, "make_profile", lambda folder: folder / "a.profdata")
+    monkeypatch.setattr(profile_guided, "make_profile", lambda _, folder: folder / "a.profdata")
     monkeypatch.setenv("RUSTFLAGS", "-Cdebuginfo=1")
     assert profile_guided.main() == 0
     said = capfd.readouterr()
     assert said.out == f"-Cdebuginfo=1 -Cprofile-use={tmp_path}/a.profdata\n"
+
+
+@pytest.mark.usefixtures("path")
+def test_what_counts_is_built_as_what_is_not(tmp_path):
+    # Cargo makes a part of the names of functions of how a build is asked for.
+    build = ["maturin", "build", "--release", "--out", "dist", "--locked"]
+    for flags in (["--zig", "--compatibility", "manylinux2014"], ["--target", "other"]):
+        command = [*build, *flags, "--target-dir", "target"]
+        assert profile_guided.with_target(command) == command
+        kept, places = (
+            ["maturin", "build", "--release", "--locked", *flags],
+            [
+                *("--target-dir", str(tmp_path / "target")),
+                *("--out", str(tmp_path / "wheels")),
+            ],
+        )
+        assert profile_guided.counting(command, tmp_path) == kept + places
+    assert profile_guided.with_target(build) == [*build, "--target", "x86_64-unknown-linux-gnu"]
 
 
 def test_a_profile_without_counts_is_refused(tmp_path):
