@@ -6,7 +6,7 @@ from typing import Final
 from tracefast import _core
 from tracefast.reading import FormatIn, Machine
 
-# Batches that may wait then: what two processors parse in a quarter of a second.
+# Batches that may wait then. While polars is imported, some 75 are made; long texts end it earlier.
 _BATCHES: Final = 128
 
 

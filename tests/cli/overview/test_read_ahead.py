@@ -116,3 +116,17 @@ def test_batches_wait_until_the_first_is_taken(tmp_path):
         time.sleep(0.01)
     assert ahead.progress.rows >= wanted
     assert sum(len(batch) for batch in ahead.take(["ts"])) == 400_000
+
+
+def test_a_log_that_is_gone_meanwhile_is_an_error(tmp_path, monkeypatch, capsys):
+    log = tmp_path / "gone.strace"
+    log.write_text("7 1.000000 getpid() = 7 <0.000001>\n")
+    start = Ahead.__init__
+
+    def started(self, *given, **options):
+        start(self, *given, **options)
+        log.unlink()
+
+    monkeypatch.setattr(Ahead, "__init__", started)
+    assert command.made_overview(asked(log)) == (None, False)
+    assert "gone.strace" in capsys.readouterr().err

@@ -151,7 +151,8 @@ class _EachLog:
 
     def __post_init__(self) -> None:
         self._progress = BatchProgress(self.logs)
-        if self.ahead is not None:
+        # There is no log if it cannot be read any more.
+        if self.ahead is not None and self.logs:
             self._progress.each[0] = self.ahead.progress
         self._jobs, self._threads = shares(len(self.logs), self.request.jobs, None)
         # Of the groups whose inputs were analysed one by one, those without an event.
