@@ -113,31 +113,43 @@ def with_target(command: list[str]) -> list[str]:
     return [*command, "--target", host[1]]
 
 
-def counting(command: list[str], folder: Path) -> list[str]:
-    """Return the build that counts: as the other one, as functions have the same names only then.
+# How a build with ``--zig`` asks cargo, which makes a part of the names of functions of it.
+AS_ZIG = {
+    "CARGO_TARGET_APPLIES_TO_HOST": "false",
+    "CARGO_UNSTABLE_TARGET_APPLIES_TO_HOST": "true",
+    "__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS": "nightly",
+}
 
-    Cargo makes a part of their names of whether the target is named, and of how libraries are
-    linked.
+
+def counting(command: list[str], folder: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the build that counts, and what its environment has besides.
+
+    It is like the other one, as functions have the same names only then. But zig cannot link what
+    counts, which need not run elsewhere.
     """
     places = {"--target-dir": folder / "target", "--out": folder / "wheels"}
+    zig = "--zig" in command
+    left_out = {*places, "--compatibility"} if zig else places.keys()
     kept: list[str] = []
     words = iter(command)
     for word in words:
-        if word in places:
+        if word in left_out:
             next(words)
-        else:
+        elif word != "--zig":
             kept.append(word)
-    return [*kept, *(part for name, place in places.items() for part in (name, str(place)))]
+    kept += [part for name, place in places.items() for part in (name, str(place))]
+    return with_target(kept), AS_ZIG if zig else {}
 
 
 def build_counting(command: list[str], folder: Path, counts: Path) -> Path:
     """Build the extension so that it counts, and return a folder to import it from."""
     wheels, package = folder / "wheels", folder / "package"
+    build, environment = counting(command, folder)
     subprocess.run(
-        counting(command, folder),
+        build,
         cwd=PROJECT,
         stdout=sys.stderr,
-        env=with_flags(f"-Cprofile-generate={counts}"),
+        env=with_flags(f"-Cprofile-generate={counts}") | environment,
         check=True,
     )
     (wheel,) = wheels.glob("*.whl")

@@ -92,18 +92,24 @@ def test_with_a_profile_the_build_uses_it_beside_other_flags(tmp_path, monkeypat
 def test_what_counts_is_built_as_what_is_not(tmp_path):
     # Cargo makes a part of the names of functions of how a build is asked for.
     build = ["maturin", "build", "--release", "--out", "dist", "--locked"]
-    for flags in (["--zig", "--compatibility", "manylinux2014"], ["--target", "other"]):
-        command = [*build, *flags, "--target-dir", "target"]
-        assert profile_guided.with_target(command) == command
-        kept, places = (
-            ["maturin", "build", "--release", "--locked", *flags],
-            [
-                *("--target-dir", str(tmp_path / "target")),
-                *("--out", str(tmp_path / "wheels")),
-            ],
-        )
-        assert profile_guided.counting(command, tmp_path) == kept + places
-    assert profile_guided.with_target(build) == [*build, "--target", "x86_64-unknown-linux-gnu"]
+    kept = ["maturin", "build", "--release", "--locked"]
+    places = [
+        *("--target-dir", str(tmp_path / "target")),
+        *("--out", str(tmp_path / "wheels")),
+    ]
+    here = ["--target", "x86_64-unknown-linux-gnu"]
+    named = profile_guided.with_target(build)
+    assert named == [*build, *here]
+    assert profile_guided.counting(named, tmp_path) == ([*kept, *here, *places], {})
+    other = [*build, "--target", "other", "--target-dir", "target"]
+    assert profile_guided.with_target(other) == other
+    assert profile_guided.counting(other, tmp_path)[0] == [*kept, "--target", "other", *places]
+    zig = [*build, "--zig", "--compatibility", "manylinux2014"]
+    assert profile_guided.with_target(zig) == zig
+    assert profile_guided.counting(zig, tmp_path) == (
+        [*kept, *places, *here],
+        profile_guided.AS_ZIG,
+    )
 
 
 def test_a_profile_without_counts_is_refused(tmp_path):
