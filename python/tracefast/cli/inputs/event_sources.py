@@ -151,7 +151,7 @@ class _EachLog:
 
     def __post_init__(self) -> None:
         self._progress = BatchProgress(self.logs)
-        # There is no log if it cannot be read any more.
+        # A log that has vanished meanwhile is not among them.
         if self.ahead is not None and self.logs:
             self._progress.each[0] = self.ahead.progress
         self._jobs, self._threads = shares(len(self.logs), self.request.jobs, None)
