@@ -176,7 +176,8 @@ def _instance() -> Iterator[Path]:
             (instance / "tracing_on").write_text("0")
             instance.rmdir()
     finally:
-        subprocess.run(["umount", str(mount)], check=False)
+        # Lazily: another program may have found tracefs here meanwhile, and have a file open.
+        subprocess.run(["umount", "--lazy", str(mount)], check=False)
         mount.rmdir()
 
 

@@ -286,6 +286,20 @@ def test_bench_fails_when_a_log_is_not_understood(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_tracefs_of_its_own_is_left_even_if_another_program_uses_it():
+    """A program that found tracefs there has a file of it open; the folder is gone all the same."""
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("tracefs needs root and the mount command")
+    try:
+        with live.tracing_instance() as instance:
+            mount = instance.parents[1]
+            events = (mount / "available_events").open()
+    except live.UnavailableError as reason:
+        pytest.skip(str(reason))
+    with events:
+        assert not mount.exists()
+
+
 def test_live_recording_has_the_layout_that_can_be_grown(tmp_path):
     log = tmp_path / "live.log"
     try:

@@ -4,16 +4,17 @@ Needs root, strace and tracefs. The folder must be on a file system with a block
 `reads.strace`, `reads.ftrace` and `reads.json`, the places of the random reads.
 """
 
-import contextlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches"))
+import live
 
 EVENTS = (
     *("raw_syscalls", "filemap", "readahead"),
@@ -49,20 +50,16 @@ with open("places.json", "w") as file:
 """
 
 
-class CannotRecordError(Exception):
-    """Something that recording needs is not there."""
-
-
 def record(folder: Path) -> list[int]:
     """Record the program in a folder; give the places of its random reads.
 
     Raises
     ------
-    CannotRecordError
-        strace, root or tracefs are missing.
+    live.UnavailableError
+        strace, root, tracefs or one of the events is missing.
     """
     if os.geteuid() != 0 or shutil.which("strace") is None:
-        raise CannotRecordError("recording needs root and strace")
+        raise live.UnavailableError("recording needs root and strace")
     (folder / "program.py").write_text(PROGRAM)
     with (folder / "reads.bin").open("wb") as file:
         file.write(os.urandom(4 << 20))
@@ -70,7 +67,8 @@ def record(folder: Path) -> list[int]:
         os.fsync(file.fileno())
     log = folder / "reads.strace"
     command = ["strace", "-f", "-ttt", "-T", "-y", "-o", str(log)]
-    with _instance() as instance:
+    with live.tracing_instance() as instance:
+        _enable(instance)
         subprocess.run([*command, sys.executable, "-ISE", "program.py"], cwd=folder, check=True)
         (instance / "tracing_on").write_text("0")
         text = (instance / "trace").read_text(errors="replace")
@@ -79,27 +77,14 @@ def record(folder: Path) -> list[int]:
     return list(json.loads((folder / "places.json").read_text()))
 
 
-@contextlib.contextmanager
-def _instance() -> Iterator[Path]:
-    """Make an instance of tracefs that records the events, and remove it."""
-    with tempfile.TemporaryDirectory() as root:
-        mounted = subprocess.run(["mount", "-t", "tracefs", "nodev", root], check=False)
-        if mounted.returncode:
-            raise CannotRecordError("tracefs cannot be mounted")
-        instance = Path(root) / "instances" / f"tracefast-test-{os.getpid()}"
-        try:
-            instance.mkdir()
-            (instance / "buffer_size_kb").write_text("16384")
-            for event in EVENTS:
-                enable = instance / "events" / event / "enable"
-                if not enable.exists():
-                    raise CannotRecordError(f"this kernel has no event {event}")
-                enable.write_text("1")
-            yield instance
-        finally:
-            with contextlib.suppress(OSError):
-                instance.rmdir()
-            subprocess.run(["umount", root], check=False)
+def _enable(instance: Path) -> None:
+    """Let an instance of tracefs record the events."""
+    (instance / "buffer_size_kb").write_text("16384")
+    for event in EVENTS:
+        enable = instance / "events" / event / "enable"
+        if not enable.exists():
+            raise live.UnavailableError(f"this kernel has no event {event}")
+        enable.write_text("1")
 
 
 def _of_tasks(text: str, tids: set[str]) -> Iterator[str]:

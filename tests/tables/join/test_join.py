@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import live
 import tracefast as tf
 from tracefast.analysis.files.page_cache import ADD, AHEAD
 from tracefast.analysis.join import matching, rows, windows
@@ -109,7 +110,7 @@ def test_recorded_now(tmp_path: Path) -> None:
     """The same, recorded by this test."""
     try:
         places = record_pair.record(tmp_path)
-    except record_pair.CannotRecordError as error:
+    except live.UnavailableError as error:
         pytest.skip(str(error))
     ftrace = tmp_path / "reads.ftrace"
     lost = tf.scan(ftrace).filter(pl.col("kind") == "lost").collect().height
