@@ -11,6 +11,7 @@ use arrow_array::{
     StringViewArray, TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use multiversion::multiversion;
 
 use crate::batch::part::Part;
 use crate::batch::projection::Projection;
@@ -104,6 +105,24 @@ fn buffers(parts: &[Part]) -> Arc<[Buffer]> {
         out.extend_from_slice(&block.buffers);
     }
     out.into()
+}
+
+/// Appends values of rows whose mask has the bit, and the default for others.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+fn put_valid<T: Copy, U: Copy + Default>(
+    out: &mut Vec<U>,
+    values: &[T],
+    valid: &[u64],
+    bit: u64,
+    map: impl Fn(T) -> U,
+) {
+    out.extend(
+        values.iter().zip(valid).map(
+            |(&value, &valid)| {
+                if valid & bit != 0 { map(value) } else { U::default() }
+            },
+        ),
+    );
 }
 
 struct Batch<'a> {
@@ -213,9 +232,7 @@ impl Batch<'_> {
             if full {
                 out.extend(values.iter().map(|&value| map(block, value)));
             } else {
-                out.extend(values.iter().zip(&**valid).map(|(&value, &valid)| {
-                    if valid & column.bit() != 0 { map(block, value) } else { U::default() }
-                }));
+                put_valid(&mut out, values, valid, column.bit(), |value| map(block, value));
             }
         }
         ScalarBuffer::from(out)

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use multiversion::multiversion;
+
 use crate::events::schema::COLUMNS;
 
 /// The bitmaps of all columns one after another, each of whole words. The masks of 64 rows are a
@@ -39,6 +41,7 @@ pub(crate) fn planes(parts: &[Cow<'_, [u64]>], len: usize) -> Vec<u64> {
 
 /// Bit `c` of word `r` becomes bit `r` of word `c`: smaller and smaller blocks beside the diagonal
 /// change places (H. S. Warren, Hacker's Delight, 7-3).
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
 fn transpose(square: &mut [u64; 64]) {
     let mut size = 32;
     let mut mask = u64::MAX >> 32;

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use multiversion::multiversion;
 use parquet::basic::{BoundaryOrder, Type};
 
 use crate::sink::parquet::encoding::delta::Width;
@@ -32,13 +33,10 @@ impl Order {
 
     /// Smallest and largest of some integers.
     pub(crate) fn range(self, values: &[i64]) -> Option<Range> {
-        let (&first, rest) = values.split_first()?;
         let (min, max) = if matches!(self, Self::Signed(_)) {
-            rest.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)))
+            bounds(values, |v| v)?
         } else {
-            let first = first as u64;
-            let fold = |(min, max): (u64, u64), &v: &i64| (min.min(v as u64), max.max(v as u64));
-            let (min, max) = rest.iter().fold((first, first), fold);
+            let (min, max) = bounds(values, |v| v as u64)?;
             (min as i64, max as i64)
         };
         Some(Range { min: Value::Integer(min), max: Value::Integer(max) })
@@ -54,6 +52,23 @@ impl Order {
             (Value::Text(_), Value::Integer(_)) => Ordering::Greater,
         }
     }
+}
+
+/// The smallest and the largest of some integers, as `convert` gives them.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+pub(crate) fn bounds<T: Copy, U: Copy + Ord>(
+    values: &[T],
+    convert: impl Fn(T) -> U,
+) -> Option<(U, U)> {
+    let first = convert(*values.first()?);
+    let (mut min, mut max) = (first, first);
+    // Not `fold`, which is not always inlined, and then compiled for any processor.
+    for &value in values {
+        let value = convert(value);
+        min = if value < min { value } else { min };
+        max = if value > max { value } else { max };
+    }
+    Some((min, max))
 }
 
 /// A value of a column.

@@ -1,5 +1,8 @@
 //! `DELTA_BINARY_PACKED` for integers and `DELTA_BYTE_ARRAY` for texts.
 
+use multiversion::multiversion;
+
+use crate::sink::parquet::encoding::bit_packing::pack;
 use crate::sink::parquet::encoding::rle_bit_packed::put_varint;
 
 /// Values a block holds, and a miniblock, which has a bit width of its own.
@@ -26,6 +29,7 @@ impl Width {
 }
 
 /// Appends integers as differences, each block relative to its smallest.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
 pub(crate) fn put_integers(values: &[i64], width: Width, out: &mut Vec<u8>) {
     put_varint(BLOCK as u64, out);
     put_varint((BLOCK / MINIBLOCK) as u64, out);
@@ -34,20 +38,22 @@ pub(crate) fn put_integers(values: &[i64], width: Width, out: &mut Vec<u8>) {
         return put_varint(0, out);
     };
     put_varint(zigzag(first), out);
-    let mut previous = first;
     let mut deltas = [0_i64; BLOCK];
-    for block in rest.chunks(BLOCK) {
-        for (delta, &value) in deltas.iter_mut().zip(block) {
-            *delta = value.wrapping_sub(previous);
-            if width == Width::W32 {
+    for (block, before) in rest.chunks(BLOCK).zip(values.chunks(BLOCK)) {
+        let deltas = &mut deltas[..block.len()];
+        for ((delta, &value), &before) in deltas.iter_mut().zip(block).zip(before) {
+            *delta = value.wrapping_sub(before);
+        }
+        if width == Width::W32 {
+            for delta in &mut *deltas {
                 *delta = i64::from(*delta as i32);
             }
-            previous = value;
         }
-        put_block(&deltas[..block.len()], out);
+        put_block(deltas, out);
     }
 }
 
+#[inline(always)]
 fn put_block(deltas: &[i64], out: &mut Vec<u8>) {
     let least = deltas.iter().copied().min().unwrap_or(0);
     put_varint(zigzag(least), out);
@@ -63,32 +69,8 @@ fn put_block(deltas: &[i64], out: &mut Vec<u8>) {
         }
         let bits = u64::BITS - all.leading_zeros();
         out[widths + i] = bits as u8;
-        pack_miniblock(&above, bits, out);
+        pack(&above, bits, out);
     }
-}
-
-/// Bit-packs 32 values: `bits` 32-bit words.
-fn pack_miniblock(values: &[u64; MINIBLOCK], bits: u32, out: &mut Vec<u8>) {
-    if bits == 0 {
-        return;
-    }
-    let mut packed = [0_u8; MINIBLOCK * 8 + 8];
-    let mut word = 0_u64;
-    let mut used = 0;
-    let mut at = 0;
-    for &value in values {
-        word |= value << used;
-        used += bits;
-        if used >= u64::BITS {
-            packed[at..at + 8].copy_from_slice(&word.to_le_bytes());
-            at += 8;
-            used -= u64::BITS;
-            // The bits that did not fit. Shifting by all 64 bits is not possible, hence the test.
-            word = if used == 0 { 0 } else { value >> (bits - used) };
-        }
-    }
-    packed[at..at + 8].copy_from_slice(&word.to_le_bytes());
-    out.extend_from_slice(&packed[..bits as usize * MINIBLOCK / 8]);
 }
 
 fn zigzag(value: i64) -> u64 {

@@ -16,7 +16,7 @@ use crate::sink::parquet::encoding::delta::{self, Width};
 use crate::sink::parquet::encoding::rle_bit_packed::{key_width, put_keys, put_levels};
 use crate::sink::parquet::pages::{self, Page};
 use crate::sink::parquet::scratch::Buffers;
-use crate::sink::parquet::statistics::{Order, Range};
+use crate::sink::parquet::statistics::{Order, Range, bounds};
 
 /// Entries a dictionary of integers may have.
 const MOST_ENTRIES: usize = 1 << 16;
@@ -40,13 +40,13 @@ pub(crate) fn encode_deltas(
     arrays: &[ArrayRef],
 ) -> Result<EncodedColumn> {
     for page in pages::split(arrays) {
-        gather_page(&page, &mut buffers.values);
+        let values = gather_page(&page, &mut buffers.values);
         let nulls = pages::validity(&page, &mut buffers.words);
         let rows = pages::rows(&page);
         buffers.page.clear();
         put_levels(&buffers.words, rows, &mut buffers.page);
-        delta::put_integers(&buffers.values, width(order), &mut buffers.page);
-        let range = order.range(&buffers.values);
+        delta::put_integers(values, width(order), &mut buffers.page);
+        let range = order.range(values);
         let encoding = Encoding::DELTA_BINARY_PACKED;
         chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
     }
@@ -101,8 +101,7 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
     for page in pages {
         let start = keys.len();
         if integers.near.is_empty() {
-            gather_page(page, values);
-            integers.push_hashed(values, keys)?;
+            integers.push_hashed(gather_page(page, values), keys)?;
         } else {
             page.iter().try_for_each(|array| integers.push_near(array, keys))?;
         }
@@ -120,23 +119,15 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
 
 /// Smallest and largest value of a column of small integers; slots under nulls count, too.
 fn small_bounds(array: &ArrayRef) -> Option<(i64, i64)> {
-    // Signed, since SSE2 compares only signed integers.
-    fn bounds<T: Copy>(values: &[T], signed: impl Fn(T) -> i32) -> Option<(i64, i64)> {
-        let first = signed(*values.first()?);
-        let (min, max) = values.iter().fold((first, first), |(min, max), &value| {
-            let value = signed(value);
-            (if value < min { value } else { min }, if value > max { value } else { max })
-        });
-        Some((i64::from(min), i64::from(max)))
-    }
-    match array.data_type() {
-        DataType::Int32 => bounds(array.as_primitive::<Int32Type>().values(), |v| v),
+    let (min, max) = match array.data_type() {
+        DataType::Int32 => bounds(array.as_primitive::<Int32Type>().values(), |v| v)?,
         // As they are gathered: those above the largest signed one are far from the others.
         DataType::UInt32 => bounds(array.as_primitive::<UInt32Type>().values(), |v| v as i32)
-            .filter(|&(min, _)| min >= 0),
-        DataType::UInt16 => bounds(array.as_primitive::<UInt16Type>().values(), i32::from),
-        _ => None,
-    }
+            .filter(|&(min, _)| min >= 0)?,
+        DataType::UInt16 => bounds(array.as_primitive::<UInt16Type>().values(), i32::from)?,
+        _ => return None,
+    };
+    Some((min.into(), max.into()))
 }
 
 fn width(order: Order) -> Width {
@@ -146,14 +137,19 @@ fn width(order: Order) -> Width {
     }
 }
 
-/// Fills `out` with the values of a page that are not null.
-fn gather_page(page: &Page, out: &mut Vec<i64>) {
-    // All of it is written; what an earlier page has left is not cleared first.
-    out.resize(page.iter().map(|array| array.len() - array.null_count()).sum(), 0);
-    let mut places = out.iter_mut();
+/// Gathers the values of a page that are not null, in memory that only grows: what an earlier page
+/// has left in it is not cleared first.
+fn gather_page<'a>(page: &Page, memory: &'a mut Vec<i64>) -> &'a [i64] {
+    let present = page.iter().map(|array| array.len() - array.null_count()).sum();
+    if memory.len() < present {
+        memory.resize(present, 0);
+    }
+    let values = &mut memory[..present];
+    let mut places = values.iter_mut();
     for array in page {
         gather(array, &mut places);
     }
+    values
 }
 
 type Places<'a> = std::slice::IterMut<'a, i64>;

@@ -5,6 +5,10 @@
 //! is bit-packed. Finer runs would save few bytes, since each page is compressed afterwards, and
 //! cost a branch per value.
 
+use multiversion::multiversion;
+
+use crate::sink::parquet::encoding::bit_packing::pack;
+
 /// Values a chunk holds; a multiple of 8, as bit-packed runs must be, save the last.
 const CHUNK: usize = 64;
 
@@ -102,58 +106,9 @@ fn for_each_run(chunks: usize, constant: impl Fn(usize) -> Option<u32>, mut emit
     }
 }
 
-/// Bit-packs keys, least significant bit first, the last group of eight filled up with zeros.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
 fn pack_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
-    out.reserve(keys.len().div_ceil(8) * width as usize + size_of::<u128>());
-    let mut groups = keys.chunks_exact(8);
-    for group in &mut groups {
-        // A fixed length lets the compiler unroll.
-        if let Ok(group) = group.try_into() {
-            pack_eight(group, width, out);
-        }
-    }
-    let rest = groups.remainder();
-    if !rest.is_empty() {
-        let mut group = [0; 8];
-        group[..rest.len()].copy_from_slice(rest);
-        pack_eight(&group, width, out);
-    }
-}
-
-#[inline]
-fn pack_eight(group: &[u32; 8], width: u32, out: &mut Vec<u8>) {
-    // A write of fixed length that is too long, and then cut, costs less than one of its own length.
-    let end = out.len() + width as usize;
-    if width <= 8 {
-        let mut packed = 0_u64;
-        for (i, &key) in group.iter().enumerate() {
-            packed |= u64::from(key) << (i as u32 * width);
-        }
-        out.extend_from_slice(&packed.to_le_bytes());
-        out.truncate(end);
-    } else if width <= 16 {
-        // Shifts of 128 bits are several instructions; four keys fit into 64.
-        let four = |keys: &[u32]| {
-            let shifted = |(i, &key): (usize, &u32)| u64::from(key) << (i as u32 * width);
-            keys.iter().enumerate().map(shifted).fold(0, |packed, key| packed | key)
-        };
-        let (low, high) = group.split_at(4);
-        let packed = u128::from(four(low)) | u128::from(four(high)) << (4 * width);
-        out.extend_from_slice(&packed.to_le_bytes());
-        out.truncate(end);
-    } else {
-        let mut packed = 0_u64;
-        let mut bits = 0;
-        for &key in group {
-            packed |= u64::from(key) << bits;
-            bits += width;
-            while bits >= 8 {
-                out.push(packed as u8);
-                packed >>= 8;
-                bits -= 8;
-            }
-        }
-    }
+    pack(keys, width, out);
 }
 
 /// Appends an unsigned number, seven bits a byte.
