@@ -28,7 +28,10 @@ pub(crate) fn put_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
     let chunk = |i: usize| &keys[i * CHUNK..keys.len().min((i + 1) * CHUNK)];
     let constant = |i: usize| {
         let chunk = chunk(i);
-        chunk.iter().all(|&key| key == chunk[0]).then_some(chunk[0])
+        let (first, last) = (chunk[0], chunk[chunk.len() - 1]);
+        // All at once: that takes a few vector instructions.
+        let same = || chunk.iter().fold(0, |other, &key| other | (key ^ first)) == 0;
+        (first == last && same()).then_some(first)
     };
     for_each_run(chunks, constant, |run| match run {
         Run::Equal { value, from, to } => {
