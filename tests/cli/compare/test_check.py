@@ -8,6 +8,7 @@ from junitparser import JUnitXml
 from sarif_pydantic import Sarif
 
 import tracefast as tf
+from support.kernel.split_log import split_log
 from support.paths import DATA
 
 BUILDS = DATA / "builds"
@@ -31,6 +32,14 @@ table = "syscalls"
 where = "name = 'missing'"
 value = "max(max_ns)"
 min = 1
+"""
+# What `strace -c` prints.
+SUMMARY = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+  0.00    0.000000           0         3           read
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000000           0         3           total
 """
 FAILS = "few-failed-opens: 13 rows, limit 10, first /srv/build/legacy/part1.h"
 
@@ -73,6 +82,41 @@ def test_a_log_that_cannot_be_read(run, logs, tmp_path):
     assert "broken.strace" in ran.stderr
     assert f"{logs[0]}: {FAILS}" in ran.stdout
     assert ran.stdout.endswith("1 of 4 checks failed, 2 logs cannot be read.\n")
+
+
+@pytest.mark.parametrize("text", ["", SUMMARY])
+def test_a_log_without_events_cannot_be_judged(run, logs, tmp_path, text):
+    (tmp_path / "empty.strace").write_text(text)
+    ran = run("check", "rules.toml", "empty.strace", logs[1])
+    assert ran.returncode == 2
+    assert ran.stdout.splitlines() == [
+        "empty.strace: the log has no event",
+        "0 of 2 checks failed, 1 log without an event.",
+    ]
+    alone = run("check", "rules.toml", "empty.strace", "--format", "junit")
+    assert alone.returncode == 2
+    document = JUnitXml.fromstring(alone.stdout.encode())
+    assert (document.tests, document.failures, document.errors) == (2, 0, 2)
+    assert "No check was made, 1 log" in run("check", "rules.toml", "empty.strace").stdout
+    ran = run("check", "--init", "empty.strace", "-o", "new.toml")
+    assert ran.returncode == 2
+    assert not (tmp_path / "new.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "said"),
+    [(" <0.000010>", 1, "200,200,000 ns, limit 1,000,000 ns"), ("", 2, "of too few calls")],
+)
+def test_without_durations_times_cannot_be_judged(run, tmp_path, end, code, said):
+    """Without -T, a log of strace has the durations of the calls that it splits."""
+    (tmp_path / "app.strace").write_text(split_log(end))
+    rule = f"{RULES}[[rule]]\nname = 'time'\ntable = 'syscalls'\nvalue = 'sum(total_ns)'\n"
+    (tmp_path / "rules.toml").write_text(f"{rule}max = 1_000_000\n")
+    ran = run("check", "rules.toml", "app.strace")
+    assert (ran.returncode, ran.stderr) == (code, "")
+    assert said in ran.stdout
+    # A rule about anything else can be judged.
+    assert run("check", "--that", "syscalls: calls > 100", "app.strace").returncode == 0
 
 
 def test_rules_that_are_not_valid(run, logs, tmp_path):

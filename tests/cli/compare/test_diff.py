@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from support.kernel.split_log import split_log
 from support.paths import DATA
 
 BUILDS = DATA / "builds"
@@ -116,6 +117,23 @@ def test_missing_durations_are_said(run, tmp_path):
     assert ran.stderr.startswith("warning: before: no durations of calls")
     assert "syscalls,getpid,calls,,1.0,2.0" in ran.stdout
     assert "_ns" not in ran.stdout
+
+
+@pytest.mark.parametrize("sides", [("empty.strace", NEW), (OLD, "empty.strace")])
+def test_a_side_without_events_cannot_be_compared(run, tmp_path, sides):
+    (tmp_path / "empty.strace").write_text("")
+    ran = run("diff", *sides)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "error: empty.strace: no event to compare\n" in ran.stderr
+
+
+def test_durations_of_the_few_calls_that_are_split_are_not_compared(run, tmp_path):
+    """Without -T, a log of strace has the durations of the calls that it splits."""
+    (tmp_path / "timed.strace").write_text(split_log(" <0.000010>"))
+    (tmp_path / "untimed.strace").write_text(split_log(""))
+    ran = run("diff", "timed.strace", "untimed.strace", "--table", "syscalls", "--format", "csv")
+    assert "warning: after: no durations of calls" in ran.stderr
+    assert ran.stdout.count("\n") == 1
 
 
 def test_a_third_side_is_refused(run):

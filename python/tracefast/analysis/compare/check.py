@@ -17,7 +17,9 @@ from tracefast.analysis.compare.rules import (
     as_rules,
     table_function,
 )
+from tracefast.analysis.compare.tables import FROM_EVENTS
 from tracefast.analysis.conditions import evaluate_condition, evaluate_value
+from tracefast.analysis.durations import LEAST_TIMED, timed_share
 from tracefast.error_hints import error_with_hint, hint_of
 from tracefast.quantities import plural
 
@@ -119,25 +121,34 @@ def judged(rules: Iterable[Rule], events: Events, base: dict[str, float | None])
     known = list(enumerate(rules))
     rows = rows_of(events, ["source"], "tracefast.check")
     tables = {rule.table: table_function(rule.table)(rows) for _, rule in known}
-    logs = rows.select(pl.col("source").cast(pl.String)).unique()
-    parts = [logs.select("source", *(pl.lit(None, _FOUND[name]).alias(name) for name in _MORE))]
+    # Of the rows of logs themselves, `passed` is false for those that have too few durations.
+    timed = timed_share(rows.collect_schema()) >= LEAST_TIMED
+    logs = rows.group_by(pl.col("source").cast(pl.String)).agg(timed.first().alias("passed"))
+    unset = (pl.lit(None, _FOUND[name]).alias(name) for name in _MORE if name != "passed")
+    parts = [logs.with_columns(*unset).select("source", *_MORE)]
     for name, table in tables.items():
         of_table = [(at, rule) for at, rule in known if rule.table == name]
         parts.append(_judged(table, of_table, base))
+    of_durations = pl.col(_ORDER).is_in(
+        [at for at, rule in known if _uses_durations(rule, tables[rule.table].collect_schema())]
+    )
     # A table has no row of a log in which there is no such thing: that is judged as well.
     nothing = {name: table.collect_schema().to_frame() for name, table in tables.items()}
 
     def complete(found: pl.DataFrame) -> pl.DataFrame:
+        of_logs = found.filter(pl.col(_ORDER).is_null())
         judged_rows = found.filter(pl.col(_ORDER).is_not_null())
         there = set(judged_rows.select("source", _ORDER).iter_rows())
         missing = [
             {"source": source, _ORDER: at} | result
-            for source in found.filter(pl.col(_ORDER).is_null())["source"]
+            for source in of_logs["source"]
             for at, rule in known
             if (source, at) not in there
             for result in _judge(rule, nothing[rule.table], base.get(rule.name))
         ]
         both = judged_rows.vstack(pl.DataFrame(missing, schema=_FOUND))
+        untimed = of_logs.filter(~pl.col("passed"))["source"].to_list()
+        both = both.with_columns(_unknown(pl.col("source").is_in(untimed) & of_durations))
         return both.sort("source", _ORDER, maintain_order=True).drop(_ORDER)
 
     # One after the other: each may take the memory of a whole table.
@@ -193,19 +204,36 @@ def _judge(rule: Rule, rows: pl.DataFrame, base: float | None) -> Iterator[dict[
         }
 
 
+def _unknown(where: pl.Expr) -> list[pl.Expr]:
+    """Make results unknown where the log has the durations of too few calls to judge."""
+    text = pl.lit("the log says of too few calls how long they took: record with strace -T")
+    return [
+        *(pl.when(~where).then(name).alias(name) for name in ("value", "passed", "about", "line")),
+        pl.when(where).then(text).otherwise("message").alias("message"),
+    ]
+
+
 def _lacks_times(rule: Rule, rows: pl.DataFrame) -> bool:
     """Say whether a rule is about times, and the log has none, as one recorded without ``-T``.
 
     A condition on them is true for no row then, which does not mean that the limit is kept.
     """
     times = [name for name in rows.columns if name.endswith("_ns")]
-    used: set[str] = set()
-    for text in (rule.where, rule.value):
-        if text is not None:
-            used.update(pl.sql_expr(text).meta.root_names())
-    if rows.is_empty() or used.isdisjoint(times):
+    if rows.is_empty() or _used(rule).isdisjoint(times):
         return False
     return all(rows[name].null_count() == rows.height for name in times)
+
+
+def _uses_durations(rule: Rule, columns: Iterable[str]) -> bool:
+    """Say whether a rule is about what durations of calls add up to."""
+    times = {name for name in columns if name.endswith("_ns")} - set(FROM_EVENTS)
+    return not _used(rule).isdisjoint(times)
+
+
+def _used(rule: Rule) -> set[str]:
+    """Name the columns that the condition and the value of a rule are about."""
+    texts = (text for text in (rule.where, rule.value) if text is not None)
+    return {name for text in texts for name in pl.sql_expr(text).meta.root_names()}
 
 
 def _value(rule: Rule, rows: pl.DataFrame, kind: LimitKind) -> tuple[float | None, int | None]:

@@ -13,6 +13,7 @@ from tracefast._polars.map_rows import map_rows
 from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, Comparable, corrected
 from tracefast.analysis.compare.tables import (
     COUNT,
+    FROM_EVENTS,
     NO_NAME,
     RUN,
     SUMMED,
@@ -21,6 +22,7 @@ from tracefast.analysis.compare.tables import (
     WALL,
     unit_of,
 )
+from tracefast.analysis.durations import LEAST_TIMED, timed_share
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
 from tracefast.columns.compare.diff import TABLES as NAMES
@@ -30,6 +32,8 @@ SCHEMA: Final = declared_schema("diff")
 SIDES: Final = ("before", "after")
 # What changed most in time comes first, then in bytes, then in numbers.
 UNITS: Final = ("ns", "bytes", None)
+# Says of a run that its log has too few durations.
+_UNTIMED: Final = "untimed"
 # Sums of durations of calls.
 _DURATIONS: Final = ("total_ns", "read_ns", "write_ns", "call_ns")
 _ROW: Final = ("table", "key", "measure")
@@ -170,13 +174,16 @@ def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFr
     end = start + pl.col("dur_ns").fill_null(0)
     # Without any duration, nobody knows when the last call ended.
     span = pl.when(pl.col("dur_ns").count() > 0).then(end.max() - start.min())
+    untimed = timed_share(rows.collect_schema()) < LEAST_TIMED
     yield (
         rows.group_by(source)
-        .agg(span.cast(pl.Float64).alias("value"))
+        .agg(span.cast(pl.Float64).alias("value"), untimed.first().alias(_UNTIMED))
         .select(
             here,
             "source",
-            *(pl.lit(None).cast(_VALUES[name]).alias(name) for name in list(_VALUES)[2:-1]),
+            pl.lit(None).cast(_VALUES["table"]).alias("table"),
+            pl.when(_UNTIMED).then(pl.lit([_UNTIMED])).alias("parts"),
+            pl.lit(None).cast(_VALUES["measure"]).alias("measure"),
             "value",
         )
     )
@@ -241,8 +248,8 @@ def compare(
     normalise
         Write names that not every run has as patterns.
     """
-    runs = values.filter(pl.col("table").is_null()).select("side", "source", "value")
-    values = values.filter(pl.col("table").is_not_null())
+    runs = runs_of(values).select("side", "source", "value")
+    values = _with_known_times(values)
     of_tables = values.filter(pl.col("table").is_in(tables))
     keyed = _with_keys(of_tables, runs.height if normalise else None)
     if TOTALS in tables:
@@ -276,6 +283,23 @@ def compare(
         tests,
         _untimed(keyed, unknown, runs),
         keys,
+    )
+
+
+def runs_of(values: pl.DataFrame) -> pl.DataFrame:
+    """Give the rows of the runs themselves among the values of runs."""
+    return values.filter(pl.col("table").is_null())
+
+
+def _with_known_times(values: pl.DataFrame) -> pl.DataFrame:
+    """Give the values of tables; what durations add up to is null where a log has too few."""
+    runs = runs_of(values).select("side", "source", untimed=pl.col("parts").is_not_null())
+    of_durations = pl.col("measure").str.ends_with("_ns") & ~pl.col("measure").is_in(FROM_EVENTS)
+    known = ~(pl.col("untimed").fill_null(value=False) & of_durations)
+    return (
+        values.filter(pl.col("table").is_not_null())
+        .join(runs, on=["side", "source"], how="left", nulls_equal=True)
+        .select(*list(_VALUES)[:-1], pl.when(known).then("value").alias("value"))
     )
 
 

@@ -48,6 +48,7 @@ def run_analysis(
     is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
     by_source: bool = True,
     unread: Callable[[list[str]], object] | None = None,
+    without_events: Callable[[list[str]], object] | None = None,
     ahead: Ahead | None = None,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
@@ -71,6 +72,8 @@ def run_analysis(
         Sort the result for several logs by `source`; else they are in the order of the inputs.
     unread
         Called with the inputs that could not be read, if there are any.
+    without_events
+        The same for those that could be read, and have no event.
     ahead
         The only input, if it is a log whose reading has started.
 
@@ -118,6 +121,10 @@ def run_analysis(
         empty = each.without_events(known) + each.small_without_events(known, table)
         for name in empty:
             request.warn(f"{name}: no event was found")
+        # An empty file of a log in several files is no log of its own.
+        own = (name for name in found.empty if [name] in in_order)
+        if without_events is not None and (without := dict.fromkeys([*empty, *own])):
+            without_events(list(without))
         if not empty and is_empty(table) and request.in_part and not results.failed:
             request.warn("no events between --from and --to")
         return table, not found.unread

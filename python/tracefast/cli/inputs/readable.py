@@ -37,11 +37,14 @@ class Readable:
         Those that were pipes, and were written to files.
     unread
         The names of the others, whose errors were printed.
+    empty
+        Those without a single byte, of which that was said.
     """
 
     names: list[str] = field(default_factory=list)
     spooled: set[str] = field(default_factory=set)
     unread: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -76,6 +79,7 @@ def _take(name: str, found: Readable, folder: Path, request: Request) -> None:
         sniff(name)
         found.names.append(name)
         if Path(name).is_file() and Path(name).stat().st_size == 0:
+            found.empty.append(name)
             request.warn(f"{name}: the log is empty")
 
 

@@ -1,6 +1,7 @@
 """Print the table of `tracefast syscalls`, and a line that sums it up."""
 
 from tracefast import _core
+from tracefast.analysis.durations import LEAST_TIMED
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.cli.output.form import Format
@@ -31,8 +32,6 @@ _MAIN = (
     "name",
     "image",
 )
-# With fewer calls that have a duration, sums are said to be partial.
-_MOST = 0.9
 # What narrow terminals do without, the first one first.
 _SPARE = (
     "wall_ns",
@@ -92,7 +91,7 @@ def _missing_times(rows: Rows) -> str | None:
         if name not in ends:
             calls += each - unfinished
             timed += known
-    if timed >= calls * _MOST:
+    if timed >= calls * LEAST_TIMED:
         return None
     if not timed:
         return f"the log has no durations of calls: {RECORD_DURATIONS}"
@@ -122,7 +121,7 @@ def summary(table: Table) -> str:
 
     text = plural(total("calls"), "call")
     if ns := total("total_ns"):
-        if total("timed") < total("calls") * _MOST:
+        if total("timed") < total("calls") * LEAST_TIMED:
             text += f" ({units.count(total('timed'))} timed)"
         text += f" took {units.duration(ns)}"
         waited = total("wait_ns")

@@ -72,7 +72,7 @@ def check(
     from tracefast.analysis.compare.check import SCHEMA, baselines, judged
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.output.write import write_bytes, write_table
-    from tracefast.cli.screen.compare.check_report import document, render
+    from tracefast.cli.screen.compare.check_report import Unjudged, document, render
 
     if init:
         return _write_first_rules(request, inputs, that)
@@ -83,22 +83,25 @@ def check(
     rules, logs = _rules_and_logs(inputs, that or [])
     base = baselines(rules)
     unread: list[str] = []
+    empty: list[str] = []
     table, complete = run_analysis(
         replace(request, inputs=logs),
         lambda events: judged(rules, events, base),
         by_source=False,
         unread=unread.extend,
+        without_events=empty.extend,
     )
+    unjudged = Unjudged(tuple(unread), tuple(empty))
     found = SCHEMA.to_frame() if table is None else table
     if request.annotations is not None:
-        text = document(request.annotations, found, rules, unread)
+        text = document(request.annotations, found, rules, unjudged)
         write_bytes(text.encode(), request.output, clobber=request.clobber)
     elif request.form is Format.TABLE:
-        text = render(found, unread)
+        text = render(found, unjudged)
         write_bytes(text.encode(), request.output, clobber=request.clobber)
     else:
         write_table(found, request.form, request.output, found.columns, clobber=request.clobber)
-    if not complete or found["passed"].null_count() or found.is_empty():
+    if not complete or empty or found["passed"].null_count() or found.is_empty():
         return FAILED
     return DONE if found["passed"].all() else FOUND
 
@@ -151,8 +154,14 @@ def _write_first_rules(request: Request, logs: list[str], that: list[str] | None
     def analysis(events: pl.LazyFrame) -> pl.LazyFrame:
         return pl.LazyFrame({"text": [first_rules(events)]})
 
-    found, complete = run_analysis(replace(request, inputs=logs), analysis, combinable=False)
-    if found is None:
+    empty: list[str] = []
+    found, complete = run_analysis(
+        replace(request, inputs=logs),
+        analysis,
+        combinable=False,
+        without_events=empty.extend,
+    )
+    if found is None or empty:
         return FAILED
     write_bytes(found["text"].item().encode(), request.output, clobber=request.clobber)
     return DONE if complete else FAILED

@@ -9,6 +9,7 @@ import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.cli.output.form import Format
 from tracefast.columns.compare.diff import TABLES, Table
@@ -65,7 +66,7 @@ def diff(
       tracefast diff runs/old runs/new --table syscalls --match execve
       tracefast diff old.parquet new.parquet --where "measure = 'opens_failed'"
     """
-    from tracefast.analysis.compare.diff import SCHEMA, SIDES, compare, values_of
+    from tracefast.analysis.compare.diff import SCHEMA, SIDES, compare, runs_of, values_of
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.compare.diff_report import (
         Report,
@@ -87,15 +88,18 @@ def diff(
         rows, whole = run_analysis(of_side, partial(values_of, side=side, tables=chosen))
         if rows is None:
             return FAILED
+        if runs_of(rows).is_empty():
+            raise CommandError(f"{given}: no event to compare", "give logs of the same program")
         values.append(rows)
         complete = complete and whole
     both = values[0].vstack(values[1])
-    sides = both.filter(both["table"].is_null())["side"]
+    sides = runs_of(both)["side"]
     runs = (int((sides == SIDES[0]).sum()), int((sides == SIDES[1]).sum()))
     found = compare(both, chosen, match=match, normalise=normalise)
     if found.untimed is not None:
         request.warn(
-            f"{found.untimed}: no durations of calls, so times are not compared: {RECORD_DURATIONS}"
+            f"{found.untimed}: no durations of calls, or of few, so times are not compared:"
+            f" {RECORD_DURATIONS}"
         )
     compared = filter_matching(found.keys, request, match, "key")
     changes = filter_rows(found.changes, request)

@@ -1,7 +1,7 @@
 """Print which logs break which rules: a line for each, as linters do."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,26 +16,39 @@ from tracefast.quantities import plural
 
 Row = dict[str, Any]
 
-_UNREADABLE: Final = "the log cannot be read"
+
+class Unjudged(NamedTuple):
+    """Logs of which no rule can be judged."""
+
+    unread: tuple[str, ...] = ()
+    """Those that cannot be read."""
+    empty: tuple[str, ...] = ()
+    """Those without an event."""
+
+    def reasons(self) -> Iterator[tuple[str, str]]:
+        """Give each log, and why."""
+        for name in self.unread:
+            yield name, "the log cannot be read"
+        for name in self.empty:
+            yield name, "the log has no event"
 
 
-def render(found: pl.DataFrame, unreadable: Iterable[str]) -> str:
+def render(found: pl.DataFrame, unjudged: Unjudged) -> str:
     """Write what breaks a rule, or cannot be judged, and a line that counts them.
 
     Parameters
     ----------
     found
         What :func:`tracefast.check` gives.
-    unreadable
-        Logs that cannot be read.
+    unjudged
+        Logs of which no rule can be judged.
     """
     lines = [
         f"{_place(row)}: {printable(row['rule'])}: {_sentence(row)}"
         for row in found.filter(~pl.col("passed").fill_null(value=False)).rows(named=True)
     ]
-    unread = list(unreadable)
-    lines += [f"{printable(name)}: {_UNREADABLE}" for name in unread]
-    return "".join(f"{line}\n" for line in [*lines, _total(found["passed"], len(unread))])
+    lines += [f"{printable(name)}: {reason}" for name, reason in unjudged.reasons()]
+    return "".join(f"{line}\n" for line in [*lines, _total(found["passed"], unjudged)])
 
 
 def _place(row: Row) -> str:
@@ -52,27 +65,34 @@ def _sentence(row: Row) -> str:
     return printable(text)
 
 
-def _total(passed: pl.Series, unread: int) -> str:
+def _total(passed: pl.Series, unjudged: Unjudged) -> str:
     """Count what was found.
 
     Examples
     --------
-    >>> _total(pl.Series([True, True]), 0), _total(pl.Series([True, False, None]), 2)
-    ('All checks passed: 2.', '1 of 3 checks failed, 1 cannot be judged, 2 logs cannot be read.')
+    >>> _total(pl.Series([True, True]), Unjudged())
+    'All checks passed: 2.'
+    >>> _total(pl.Series([True, False, None]), Unjudged(unread=("a", "b")))
+    '1 of 3 checks failed, 1 cannot be judged, 2 logs cannot be read.'
+    >>> _total(pl.Series([], dtype=pl.Boolean), Unjudged(empty=("a",)))
+    'No check was made, 1 log without an event.'
     """
-    failed, unjudged = int((~passed).sum()), passed.null_count()
-    if not failed + unjudged + unread:
+    failed, unknown = int((~passed).sum()), passed.null_count()
+    if not (failed or unknown or any(unjudged) or passed.is_empty()):
         return f"All checks passed: {passed.len():,}."
-    parts = [f"{failed:,} of {plural(passed.len(), 'check')} failed"]
-    if unjudged:
-        parts.append(f"{unjudged:,} cannot be judged")
-    if unread:
-        parts.append(f"{plural(unread, 'log')} cannot be read")
+    made = f"{failed:,} of {plural(passed.len(), 'check')} failed"
+    parts = ["No check was made" if passed.is_empty() else made]
+    if unknown:
+        parts.append(f"{unknown:,} cannot be judged")
+    if unjudged.unread:
+        parts.append(f"{plural(len(unjudged.unread), 'log')} cannot be read")
+    if unjudged.empty:
+        parts.append(f"{plural(len(unjudged.empty), 'log')} without an event")
     return ", ".join(parts) + "."
 
 
 def document(
-    form: Annotations, found: pl.DataFrame, rules: Iterable[Rule], unreadable: Iterable[str]
+    form: Annotations, found: pl.DataFrame, rules: Iterable[Rule], unjudged: Unjudged
 ) -> str:
     """Write the results as a document for machines.
 
@@ -84,11 +104,11 @@ def document(
         What :func:`tracefast.check` gives.
     rules
         The rules.
-    unreadable
-        Logs that cannot be read.
+    unjudged
+        Logs of which no rule can be judged.
     """
     described = {rule.name: _described(rule) for rule in rules}
-    judged = [*_cases(found, described), *_unread(unreadable, described)]
+    judged = [*_cases(found, described), *_unjudged(unjudged, described)]
     if form is Annotations.SARIF:
         return to_sarif(judged, list(described.values()))
     return to_junit(judged) if form is Annotations.JUNIT else to_github(judged)
@@ -115,7 +135,7 @@ def _cases(found: pl.DataFrame, rules: dict[str, cases.Rule]) -> Iterator[cases.
         )
 
 
-def _unread(logs: Iterable[str], rules: dict[str, cases.Rule]) -> Iterator[cases.Case]:
-    for log in logs:
+def _unjudged(logs: Unjudged, rules: dict[str, cases.Rule]) -> Iterator[cases.Case]:
+    for log, reason in logs.reasons():
         for rule in rules.values():
-            yield cases.Case(rule=rule, file=log, error=_UNREADABLE)
+            yield cases.Case(rule=rule, file=log, error=reason)

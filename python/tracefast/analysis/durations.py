@@ -1,0 +1,29 @@
+"""Whether a log says how long calls took. Without polars, as some commands start without it."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# If less of the calls have a duration, sums are partial. Without -T, a log of strace has those of
+# the calls that it splits over two lines: in a busy one, of more than half of all.
+LEAST_TIMED: Final = 0.9
+
+
+def timed_share(have: Collection[str]) -> "pl.Expr":
+    """Give the share of the calls that returned, among events, which have a duration.
+
+    Null where there is no such call, or the events lack a column that says so.
+
+    Parameters
+    ----------
+    have
+        The columns of the events.
+    """
+    import polars as pl
+
+    if not {"kind", "ret", "dur_ns"} <= set(have):
+        return pl.lit(None, pl.Float64)
+    returned = (pl.col("kind").cast(pl.String) == "syscall") & pl.col("ret").is_not_null()
+    return pl.col("dur_ns").is_not_null().filter(returned).mean()
