@@ -1,7 +1,9 @@
 """Whether a log says how long calls took. Without polars, as some commands start without it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
+
+from tracefast import _core
 
 if TYPE_CHECKING:
     import polars as pl
@@ -9,6 +11,30 @@ if TYPE_CHECKING:
 # If less of the calls have a duration, sums are partial. Without -T, a log of strace has those of
 # the calls that it splits over two lines: in a busy one, of more than half of all.
 LEAST_TIMED: Final = 0.9
+
+
+def timed_calls(rows: Iterable[tuple[str, int, int, int]]) -> tuple[int, int]:
+    """Count the calls that have a duration, and those that should.
+
+    Calls that end their task have none, and neither have those that the log ends in.
+
+    Parameters
+    ----------
+    rows
+        Of rows of `tracefast.syscalls`: `name`, `calls`, `unfinished`, `timed`.
+
+    Examples
+    --------
+    >>> timed_calls([("read", 5, 1, 3), ("exit_group", 2, 0, 0)])
+    (3, 4)
+    """
+    ends = set(_core.syscalls_that("ends"))
+    calls = timed = 0
+    for name, each, unfinished, known in rows:
+        if name not in ends:
+            calls += each - unfinished
+            timed += known
+    return timed, calls
 
 
 def timed_share(have: Collection[str]) -> "pl.Expr":

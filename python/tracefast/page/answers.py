@@ -37,6 +37,7 @@ _ACCESS: Final = (
 _GAPS: Final = {
     "no-times": "It has no times: record with strace -ttt -T.",
     "no-durations": "It has no durations of calls: record with strace -T.",
+    "few-durations": "It has the durations of few calls only: record with strace -T.",
     "no-children": "Other threads and children may be missing: record with strace -f.",
     "lost": "Events were lost: record with a larger buffer.",
     "attached": "It starts in mid-run, or not all calls were traced.",

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
+from support.kernel.split_log import split_log
 from support.paths import DATA
 
 DEMO = DATA / "demo.strace.zst"
@@ -69,6 +70,36 @@ def test_what_hangs_is_found_first(run):
     assert hangs.startswith("It hangs ")
     assert f"tracefast waits {LOCKFORK}\n  lock-at-fork: A child waits for a lock" in hangs
     assert times.startswith("Time of ")
+
+
+def test_what_else_is_worth_a_change_is_said_after_what_hangs(run):
+    assert "Worth a change: nothing else, by " in shown_by(run, CROSSED)
+
+
+def test_of_a_log_with_few_durations_no_times_are_added_up(run, tmp_path):
+    """Without -T, a log of strace has the durations of the calls that it splits."""
+    (tmp_path / "timed.strace").write_text(split_log(" <0.000010>"))
+    (tmp_path / "untimed.strace").write_text(split_log(""))
+    assert "added up: " in shown_by(run, "timed.strace")
+    shown = shown_by(run, "untimed.strace")
+    assert "durations of few calls only (record with -T)" in " ".join(shown.split())
+    assert "added up: " not in shown
+    assert json.loads(shown_by(run, "untimed.strace", "--format", "json"))["time"] is None
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("killed by SIGSEGV (core dumped)", "/bin/app; killed by SIGSEGV"),
+        ("exited with 3", "/bin/app; exit status 3"),
+        ("exited with 0", "/bin/app"),
+    ],
+)
+def test_how_the_program_ended(run, tmp_path, end, said):
+    lines = ('execve("/bin/app", ["/bin/app"], 0x1 /* 9 vars */) = 0 <0.000100>', f"+++ {end} +++")
+    text = "".join(f"7 1700000000.00000{at} {line}\n" for at, line in enumerate(lines))
+    (tmp_path / "app.strace").write_text(text)
+    assert shown_by(run, "app.strace").splitlines()[1] == said
 
 
 def test_findings_name_what_they_are_about(run):

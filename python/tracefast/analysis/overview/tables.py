@@ -11,6 +11,7 @@ from tracefast._polars.direct_read import reports_of
 from tracefast._polars.folds import Fold, finished, fold_together, rows_of_fold
 from tracefast._polars.given_events import Events
 from tracefast._polars.source_threads import cores
+from tracefast.analysis.durations import LEAST_TIMED, timed_calls
 from tracefast.analysis.errors.frame import error_frame
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
@@ -148,7 +149,16 @@ def overview(
                     tables[_INSIGHTS] = rows
         for one in flowed:
             tables["flow"] = one.result()
+    if "no-durations" not in gaps and _has_few_durations(tables["syscalls"]):
+        gaps.append("few-durations")
     return Overview(tables, gaps, asked, tuple(flow_gaps), tuple(said), tuple(advice))
+
+
+def _has_few_durations(calls: pl.DataFrame) -> bool:
+    """Say whether the log has too few durations to add them up."""
+    counts = calls.select("name", "calls", "unfinished", "timed")
+    timed, all_calls = timed_calls(counts.iter_rows())
+    return timed < all_calls * LEAST_TIMED
 
 
 def _error_rows(fold: Fold) -> pl.DataFrame:

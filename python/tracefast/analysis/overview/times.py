@@ -36,7 +36,7 @@ class Times:
 
 
 def times_of(found: Overview) -> Times | None:
-    """Add up the times; None for a log without times, or without durations of calls.
+    """Add up the times; None for a log without times, or with too few durations.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def times_of(found: Overview) -> Times | None:
     tasks = found.table("tasks").filter(pl.col("first").is_not_null(), pl.col("calls") > 0)
     calls, processes = found.table("syscalls"), found.table("processes")
     in_calls = _sum(calls, "total_ns")
-    if tasks.is_empty() or not in_calls:
+    if tasks.is_empty() or not in_calls or "few-durations" in found.gaps:
         return None
     span = tasks.select((pl.col("last") - pl.col("first")).dt.total_nanoseconds().alias("span"))
     # Calls of a task may overlap in a damaged log.

@@ -1,7 +1,6 @@
 """Print the table of `tracefast syscalls`, and a line that sums it up."""
 
-from tracefast import _core
-from tracefast.analysis.durations import LEAST_TIMED
+from tracefast.analysis.durations import LEAST_TIMED, timed_calls
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.hints import RECORD_DURATIONS
 from tracefast.cli.output.form import Format
@@ -82,15 +81,10 @@ def _longest_first(total_ns: int | None, open_ns: int | None) -> tuple[bool, int
 def _missing_times(rows: Rows) -> str | None:
     """Say how many calls have a duration, if many have none.
 
-    Calls that end their task have none, and neither have those that the log ends in. Without -T a
-    log of strace has the durations of the calls that it splits over two lines: those that waited.
+    Without -T a log of strace has the durations of the calls that it splits over two lines: those
+    that waited.
     """
-    ends = set(_core.syscalls_that("ends"))
-    calls = timed = 0
-    for name, each, unfinished, known in rows.records("name", "calls", "unfinished", "timed"):
-        if name not in ends:
-            calls += each - unfinished
-            timed += known
+    timed, calls = timed_calls(rows.records("name", "calls", "unfinished", "timed"))
     if timed >= calls * LEAST_TIMED:
         return None
     if not timed:

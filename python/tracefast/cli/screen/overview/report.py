@@ -42,6 +42,7 @@ _NO_FILES: Final = ("pipe", "fifo", "socket", "char", "anon")
 _GAPS: Final = {
     "no-times": "no times (record with -ttt -T)",
     "no-durations": "no durations of calls (record with -T)",
+    "few-durations": "durations of few calls only (record with -T)",
     "no-children": "no thread ids: other threads and children may be missing (record with -f)",
     "lost": "events were lost (record with a larger buffer)",
     "attached": "it starts in mid-run, or not all calls were traced",
@@ -151,8 +152,8 @@ def _ran(processes: pl.DataFrame, width: int) -> list[str]:
         image = processes.sort("calls", descending=True, maintain_order=True)["comm"].drop_nulls()
     if image.is_empty():
         return []
-    argv = processes.filter(pl.col("argv").is_not_null())["argv"].to_list()
-    what = " ".join(argv[0]) if argv else image[0]
+    started = processes.filter(pl.col("argv").is_not_null())
+    what = image[0] if started.is_empty() else " ".join(started["argv"][0])
     others = processes.height - 1
     threads = int(processes["threads"].sum()) - processes.height
     more = [
@@ -161,7 +162,18 @@ def _ran(processes: pl.DataFrame, width: int) -> list[str]:
     ]
     end = f", and {' and '.join(more)}" if more else ""
     end += f"; {plural(mentioned, 'other task')} of the machine" if mentioned else ""
+    end += _ended(started.head(1))
     return [f"{cut_middle(printable(what), width - len(end))}{end}"]
+
+
+def _ended(process: pl.DataFrame) -> str:
+    """Say how a program ended, if it did not end well."""
+    for signal, status in process.select("exit_signal", "exit_status").iter_rows():
+        if signal is not None:
+            return f"; killed by {signal}"
+        if status:
+            return f"; exit status {status}"
+    return ""
 
 
 def _times(found: Overview, log: str, width: int) -> list[str]:
@@ -259,7 +271,8 @@ def _findings(
         # They take long to import, unless they were asked.
         from tracefast.analysis.insights.registry import RULES
 
-        title += f": nothing, by {len(RULES)} rules"
+        nothing = "nothing else" if listed else "nothing"
+        title += f": {nothing}, by {len(RULES)} rules"
     lines = (line for one in others[:most] for line in _finding(one, width))
     return [_title(title, "insights", log, width), *lines]
 
