@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 # If less of the calls have a duration, sums are partial. Without -T, a log of strace has those of
 # the calls that it splits over two lines: in a busy one, of more than half of all.
 LEAST_TIMED: Final = 0.9
+# Tables whose times are made up of durations of calls, but for those columns that come from the
+# times of events.
+OF_DURATIONS: Final = ("errors", "files", "forks", "processes", "syscalls", "waits")
+FROM_EVENTS: Final = ("lifetime_ns", "exec_gap_ns", "wall_ns")
 
 
 def timed_calls(rows: Iterable[tuple[str, int, int, int]]) -> tuple[int, int]:

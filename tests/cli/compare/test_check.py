@@ -115,8 +115,9 @@ def test_without_durations_times_cannot_be_judged(run, tmp_path, end, code, said
     ran = run("check", "rules.toml", "app.strace")
     assert (ran.returncode, ran.stderr) == (code, "")
     assert said in ran.stdout
-    # A rule about anything else can be judged.
-    assert run("check", "--that", "syscalls: calls > 100", "app.strace").returncode == 0
+    # A rule about anything else can be judged, and so can times that come from those of events.
+    for rule in ("syscalls: calls > 100", "processes: lifetime_ns > 10e9"):
+        assert run("check", "--that", rule, "app.strace").returncode == 0
 
 
 def test_rules_that_are_not_valid(run, logs, tmp_path):

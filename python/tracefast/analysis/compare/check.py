@@ -17,9 +17,13 @@ from tracefast.analysis.compare.rules import (
     as_rules,
     table_function,
 )
-from tracefast.analysis.compare.tables import FROM_EVENTS
 from tracefast.analysis.conditions import evaluate_condition, evaluate_value
-from tracefast.analysis.durations import LEAST_TIMED, timed_share
+from tracefast.analysis.durations import (
+    FROM_EVENTS,
+    LEAST_TIMED,
+    OF_DURATIONS,
+    timed_share,
+)
 from tracefast.error_hints import error_with_hint, hint_of
 from tracefast.quantities import plural
 
@@ -227,7 +231,7 @@ def _lacks_times(rule: Rule, rows: pl.DataFrame) -> bool:
 def _uses_durations(rule: Rule, columns: Iterable[str]) -> bool:
     """Say whether a rule is about what durations of calls add up to."""
     times = {name for name in columns if name.endswith("_ns")} - set(FROM_EVENTS)
-    return not _used(rule).isdisjoint(times)
+    return rule.table in OF_DURATIONS and not _used(rule).isdisjoint(times)
 
 
 def _used(rule: Rule) -> set[str]:

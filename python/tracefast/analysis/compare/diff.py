@@ -13,7 +13,6 @@ from tracefast._polars.map_rows import map_rows
 from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, Comparable, corrected
 from tracefast.analysis.compare.tables import (
     COUNT,
-    FROM_EVENTS,
     NO_NAME,
     RUN,
     SUMMED,
@@ -22,7 +21,7 @@ from tracefast.analysis.compare.tables import (
     WALL,
     unit_of,
 )
-from tracefast.analysis.durations import LEAST_TIMED, timed_share
+from tracefast.analysis.durations import FROM_EVENTS, LEAST_TIMED, timed_share
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
 from tracefast.columns.compare.diff import TABLES as NAMES

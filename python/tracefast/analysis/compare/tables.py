@@ -71,8 +71,6 @@ SUMMED: Final[dict[Table, tuple[str, ...]]] = {
     "forks": (COUNT,),
     "processes": (COUNT,),
 }
-# Times that come from those of events, not from durations of calls.
-FROM_EVENTS: Final = ("lifetime_ns", "exec_gap_ns", "wall_ns")
 # The log itself among the totals, and how long it is.
 RUN: Final = "run"
 WALL: Final = "wall_ns"
