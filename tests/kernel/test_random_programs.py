@@ -112,16 +112,12 @@ def check_classes(calls: list[tuple[simulated.Call, Row]]) -> None:
                 assert row["access"] == names[(gap > 0) - (gap < 0)]
 
 
-def moved_while_parents_are_guessed(machine: simulated.Machine) -> set[object]:
-    """Give what is used while two calls are under way that make tasks: whose is the new one?"""
+def made_while_parents_are_guessed(machine: simulated.Machine) -> set[simulated.Call]:
+    """Give what is called while two calls are under way that make tasks: whose is the new one?"""
     forks = [call for call in machine.calls if call.name in {"clone", "vfork"}]
     pairs = [{one, other} for one, other in combinations(forks, 2) if one.overlaps(other)]
     unclear = set[simulated.Call]().union(*pairs)
-    return {
-        call.description
-        for call in machine.calls
-        if call.kind and any(call.overlaps(fork) for fork in unclear)
-    }
+    return {call for call in machine.calls if any(call.overlaps(fork) for fork in unclear)}
 
 
 def check(machine: simulated.Machine, found: Callable[[simulated.Call], Row], strict: bool) -> None:
@@ -129,10 +125,12 @@ def check(machine: simulated.Machine, found: Callable[[simulated.Call], Row], st
     certain = dict(determined(machine))
     ends = dict(appended(machine, certain))
     bases: dict[object, int] = {}
-    guessed = moved_while_parents_are_guessed(machine)
+    unclear = made_while_parents_are_guessed(machine)
+    guessed = {call.description for call in unclear if call.kind}
     for call, row in ended:
         assert row["name"] == call.name
-        assert row["pid"] == call.task.group
+        # It may be of a thread of one process, or of another process.
+        assert row["pid"] == call.task.group or (row["pid"] is None and call in unclear)
         assert row["ret"] == call.ret
         if call.description and call.name != "openat":
             assert row["path"] == call.description.inode.path

@@ -58,7 +58,7 @@ def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, b
         since = 0
         # What never ends may do its work at any time.
         for call in sorted(filter(ended, calls), key=ended):
-            others = [other for other in calls if other is not call and over(call, other)]
+            others = [other for other in calls if other is not call and call.overlaps(other)]
             alone = not any(changes(other) for other in others)
             known = known and not call.first_open
             known = known and not any(
@@ -91,12 +91,7 @@ def is_free(call: Call, machine: Machine) -> bool:
         return True
     mates = [other for other in machine.calls if other.description is call.description]
     movers = [other for other in mates if other.kind and other.given is None]
-    return all(other is call or not over(call, other) for other in movers)
-
-
-def over(call: Call, other: Call) -> bool:
-    """Whether they overlap; one that never ended does not end before the other."""
-    return call.overlaps(other) if other.ended else other.begun < call.ended
+    return all(other is call or not call.overlaps(other) for other in movers)
 
 
 def changes(call: Call) -> bool:

@@ -12,6 +12,7 @@ the call ends. Where the order of two effects on one table of descriptors would 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,8 @@ class Call:
         return at_position and not self.error and (self.kind == "seek" or bool(self.ret))
 
     def overlaps(self, other: Call) -> bool:
-        return self.begun < other.ended and other.begun < self.ended
+        """Whether they overlap; one that never ended does not end before the other."""
+        return self.begun < (other.ended or math.inf) and other.begun < (self.ended or math.inf)
 
 
 class Machine:

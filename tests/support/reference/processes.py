@@ -142,12 +142,14 @@ class Log:
             source, key = row["source"], (row["source"], row["task"])
             task = self.tasks.setdefault(key, Task(*key, at))
             if not task.rows:
-                task.pid = row["pid"]
+                task.pid = None
                 task.tid = task.tid if row["tid"] is None else row["tid"]
                 if task.tid is not None:
                     by_tid[source, task.tid] = key
                     reported = expected.pop((source, task.tid), None)
                     task.birth = task.birth or reported
+            # Null while the log does not say whose child it is.
+            task.pid = row["pid"] if task.pid is None else task.pid
             task.rows.append(at)
             self._event(at, row, key, expected)
             if is_call(row) and row["name"] in FORKS and row["status"] != "injected":

@@ -326,6 +326,29 @@ def test_a_child_that_shows_itself_before_a_call_that_is_printed_when_it_returns
     ]
 
 
+def test_a_child_that_shows_itself_while_another_process_makes_a_thread(tmp_path):
+    """Its first line does not say whose it is: 12 was taken for a thread of 10."""
+    thread = "clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD}, 88"
+    table = log_of(
+        tmp_path,
+        '10 execve("/bin/a", ["a"], 0x7ff /* 3 vars */) = 0',
+        "10 clone(child_stack=NULL, flags=SIGCHLD) = 11",
+        f"10 {thread} <unfinished ...>",
+        "11 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>",
+        "12 set_robust_list(0x7f1, 24) = 0",
+        "11 <... clone resumed>) = 12",
+        "12 getpid() = 12",
+        "10 <... clone3 resumed>, 88) = 13",
+        "13 gettid() = 13",
+        "12 +++ exited with 3 +++",
+    )
+    assert table.select("pid", "ppid", "kind", "threads", "calls", "exit_status").rows() == [
+        (10, None, None, 2, 4, None),
+        (11, 10, "fork", 1, 1, None),
+        (12, 11, "fork", 1, 2, 3),
+    ]
+
+
 @pytest.mark.parametrize("name", ["syscall_435", "syscall_0x1b3"])
 def test_clone3_of_a_strace_that_does_not_know_it(tmp_path, name):
     table = log_of(

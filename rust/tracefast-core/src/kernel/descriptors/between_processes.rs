@@ -111,15 +111,25 @@ impl Kernel {
     #[cold]
     pub(crate) fn unseen_message(&mut self, row: usize, block: &BlockRows<'_>) {
         let name = block.names.get(block.rows.name[row] as usize).map_or("", |name| &**name);
-        let Some(group) = block.whose.group else { return };
-        if name.starts_with("recvm") {
-            self.unseen.receivers.insert(group);
-        } else if name.starts_with("sendm")
-            && self.unseen.senders.insert(group)
-            && self.unseen.arrived
-        {
-            // It may have been received before the call returned.
-            let senders = HashSet::from([group]);
+        let (receives, sends) = (name.starts_with("recvm"), name.starts_with("sendm"));
+        if !receives && !sends {
+            return;
+        }
+        let groups = match &block.whose.group {
+            Some(group) => std::slice::from_ref(group),
+            None => self
+                .tasks
+                .by_number(block.whose.task)
+                .map_or(&[][..], |at| self.tasks.groups_of(at)),
+        };
+        if receives {
+            self.unseen.receivers.extend(groups);
+            return;
+        }
+        let senders = groups.iter().copied().filter(|&group| self.unseen.senders.insert(group));
+        let senders: HashSet<i32> = senders.collect();
+        // It may have been received before the call returned.
+        if self.unseen.arrived && !senders.is_empty() {
             for file in self.tasks.files_of(&senders) {
                 self.tasks.files.suspect(file);
                 self.tasks.files.doubt(file);
@@ -131,8 +141,8 @@ impl Kernel {
     /// it may be any that a sender has.
     #[cold]
     pub(crate) fn may_have_arrived(&mut self, task: TaskRef) -> bool {
-        let (_, group) = self.tasks.identity(task);
-        let arrived = group.is_some_and(|group| self.unseen.receivers.contains(&group));
+        let mut groups = self.tasks.groups_of(task).iter();
+        let arrived = groups.any(|group| self.unseen.receivers.contains(group));
         if arrived {
             self.unseen.arrived = true;
             for file in self.tasks.files_of(&self.unseen.senders) {

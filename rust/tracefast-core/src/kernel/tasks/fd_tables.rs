@@ -87,7 +87,7 @@ impl Tasks {
     /// The descriptions that tasks of these thread groups have.
     pub(crate) fn files_of(&mut self, groups: &HashSet<i32>) -> Vec<DescriptionRef> {
         let tasks = self.slots.iter();
-        let of = tasks.filter(|task| task.group.is_some_and(|group| groups.contains(&group)));
+        let of = tasks.filter(|task| task.groups().iter().any(|group| groups.contains(group)));
         let mut tables: Vec<usize> = of.map(|task| task.table).collect();
         tables.sort_unstable();
         tables.dedup();

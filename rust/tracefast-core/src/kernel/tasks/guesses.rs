@@ -2,13 +2,14 @@
 //!
 //! Such a child is taken for that of the oldest call, until the calls return. If it moves a position
 //! before that, it may be that of any description that only some of the possible parents have. If the
-//! guess was wrong, the child gets what its parent has, and what it did since is done to that.
+//! guess was wrong, the child gets what its parent has, and what it did since is done to that. Which
+//! process it belongs to nobody knows before, if one of the calls makes a thread.
 
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_THREAD, UNSHOWN};
 use crate::kernel::descriptors::fd_table::FdTable;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
 use crate::kernel::tasks::directories::Directories;
-use crate::kernel::tasks::{TaskRef, Tasks};
+use crate::kernel::tasks::{Task, TaskRef, Tasks};
 use crate::kernel::transfers::calls_under_way::UnseenMoves;
 use crate::kernel::transfers::position::Position;
 
@@ -17,6 +18,8 @@ use crate::kernel::transfers::position::Position;
 pub(crate) struct Guess {
     /// Numbers of its possible parents.
     parents: Vec<u32>,
+    /// The thread groups that it may be in; the first one is that of the oldest call.
+    groups: Vec<i32>,
     table: FdTable,
     directories: Directories,
     /// It has started a program since.
@@ -32,6 +35,17 @@ impl Guess {
     pub(crate) fn end(mut self, files: &mut OpenFileDescriptions) {
         self.table.clear(files);
         self.unseen.misled(files);
+    }
+}
+
+impl Task {
+    /// The thread groups that it may be in.
+    pub(super) fn groups(&self) -> &[i32] {
+        match (&self.group, &self.guess) {
+            (Some(group), _) => std::slice::from_ref(group),
+            (None, Some(guess)) => &guess.groups,
+            (None, None) => &[],
+        }
     }
 }
 
@@ -59,6 +73,25 @@ impl Tasks {
         guess.map(|guess| guess.parents.as_slice())
     }
 
+    /// The thread groups that a task may be in.
+    #[cold]
+    pub(crate) fn groups_of(&self, task: TaskRef) -> &[i32] {
+        self.task(task).map_or(&[], Task::groups)
+    }
+
+    /// The thread groups that a child may be in, without doubles. That of the oldest call comes
+    /// first.
+    fn groups_of_child(&self, tid: Option<i32>, parents: &[u32]) -> Vec<i32> {
+        let mut groups = Vec::new();
+        for forking in self.forking.iter().filter(|forking| parents.contains(&forking.parent)) {
+            let parent = self.by_number(forking.parent).and_then(|at| self.task(at));
+            let thread = forking.flags & CLONE_THREAD != 0;
+            let group = if thread { parent.and_then(|parent| parent.group) } else { tid };
+            groups.extend(group.filter(|group| !groups.contains(group)));
+        }
+        groups
+    }
+
     /// The descriptions that only some of these fd tables have under a number.
     pub(crate) fn only_some(&mut self, tables: &mut Vec<usize>) -> Vec<(i32, DescriptionRef)> {
         tables.sort_unstable();
@@ -75,13 +108,13 @@ impl Tasks {
     /// The child may be that of any of these tasks.
     #[cold]
     pub(crate) fn guess(&mut self, child: TaskRef, parents: Vec<u32>) {
-        let Some((table, directory)) = self.task(child).map(|task| (task.table, task.directory))
-        else {
-            return;
-        };
+        let known = self.task(child).map(|task| (task.table, task.directory, task.tid));
+        let Some((table, directory, tid)) = known else { return };
         self.guesses += 1;
+        let groups = self.groups_of_child(tid, &parents);
         let guess = Guess {
             parents,
+            groups,
             table: self.copy_of_table(table),
             directories: self.directories.get(directory).cloned().unwrap_or_default(),
             started: false,
@@ -90,6 +123,7 @@ impl Tasks {
         };
         if let Some(task) = self.task_mut(child) {
             task.inside = None;
+            task.group = task.group.filter(|_| guess.groups.len() < 2);
             task.guess = Some(Box::new(guess));
         }
     }
@@ -143,9 +177,13 @@ impl Tasks {
 
     /// The call has returned the child that was taken for its own.
     pub(crate) fn guessed_right(&mut self, id: u32) {
-        if let Some((_, mut guess)) = self.end_guess(id) {
+        if let Some((child, mut guess)) = self.end_guess(id) {
             guess.table.clear(&mut self.files);
             guess.unseen.moved_nothing(&mut self.files);
+            let Some(task) = self.task_mut(child) else { return };
+            task.group = task.group.or(guess.groups.first().copied());
+            let tid = task.tid;
+            self.change(tid);
         }
     }
 

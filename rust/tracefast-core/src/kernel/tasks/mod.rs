@@ -51,7 +51,7 @@ struct Task {
     /// Unique in this log.
     id: u32,
     tid: Option<i32>,
-    /// Thread group id.
+    /// Thread group id; None while nobody can know it.
     group: Option<i32>,
     table: usize,
     directory: usize,

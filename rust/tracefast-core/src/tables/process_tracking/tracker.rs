@@ -162,6 +162,10 @@ impl Tracker {
                     task.birth = announced;
                 }
             }
+        } else if task.pid.is_none() {
+            // Of which call it is the child was not known at first.
+            task.pid.set(columns.pid.get(row));
+            *changes |= !task.pid.is_none();
         }
         let other = TaskRow { task: number, kind: RowKind::Other, name: None };
         if kind == RowKind::Other {
