@@ -118,6 +118,14 @@ def test_fail_on(waits, log, fail_on, code):
     waits(log, "--fail-on", fail_on, code=code)
 
 
+def test_of_a_log_without_an_event_nobody_can_say_that_nothing_hangs(waits, tmp_path):
+    empty = tmp_path / "empty.strace"
+    empty.touch()
+    waits(empty)
+    assert "the log is empty" in waits(empty, "--fail-on", "deadlock", code=2)
+    waits(HUNG, empty, "--fail-on", "deadlock", code=1)
+
+
 def test_rows_of_waits_of_the_stuck_and_of_pairs(waits):
     rows = json.loads(waits(HUNG, "--format", "json"))
     assert {row["name"] for row in rows} >= {"futex", "wait4"}

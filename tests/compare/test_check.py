@@ -125,6 +125,10 @@ VALID = {"name": "a", "table": "files", "max_rows": 1}
         ({"max_rows": None}, "rule 'a': no limit", "add max_rows"),
         ({"max_rows": "1"}, "max_rows: not a number", "give a number"),
         ({"max_rows": True}, "max_rows: not a number", "give a number"),
+        ({"max_rows": -1}, "max_rows: not a number of rows", "whole number of at least 0"),
+        ({"max_rows": 1.5}, "max_rows: not a number of rows", "whole number of at least 0"),
+        ({"value": "sum(reads)", "max_rows": None, "max": math.nan}, "max: no limit", "finite"),
+        ({"value": "sum(reads)", "max_rows": None, "min": -math.inf}, "min: no limit", "finite"),
         ({"max": 3}, "max: there is no value", "sum(calls)"),
         ({"value": "sum(reads)"}, "max_rows: there is a value", "leave out"),
         ({"value": "path", "max_rows": None, "max": 1}, "String, not a number", "sum(COLUMN)"),
@@ -133,6 +137,8 @@ VALID = {"name": "a", "table": "files", "max_rows": 1}
         ({"where": 3}, "where: not text", "quotes"),
         ({"tolerance": "1 %"}, "tolerance: there is no baseline", "add one"),
         ({"baseline": "b", "tolerance": "x"}, "tolerance x: not a tolerance", '"10 %"'),
+        ({"baseline": "b", "tolerance": "inf %"}, "tolerance inf %: not a tolerance", '"10 %"'),
+        ({"baseline": "b", "tolerance": math.inf}, "tolerance inf: not a tolerance", '"10 %"'),
     ],
 )
 def test_what_is_wrong_with_a_rule_is_said(change, message, hint):
@@ -159,7 +165,7 @@ def test_files_that_are_no_rules_are_named(tmp_path):
 
 
 def test_baselines_that_cannot_be_read_are_named():
-    with pytest.raises(tf.Error, match=r"rule 'a': baseline: .*none\.strace"):
+    with pytest.raises(tf.Error, match=r"rule 'a': baseline: none\.strace: No such file"):
         tf.check([VALID | {"baseline": "none.strace"}], tf.scan(OLD))
 
 
@@ -186,3 +192,15 @@ def test_a_log_keeps_the_rules_that_it_gave():
     found = tf.check(rules, tf.scan([OLD, NEW])).collect()
     assert found["passed"].all()
     assert all(math.isfinite(rule.get("max", 0)) for rule in rules["rule"])
+
+
+def test_the_first_rules_of_a_log_that_hangs_say_which_one_they_lack(tmp_path):
+    log = tmp_path / "hangs.strace"
+    log.write_text(
+        '10 1700000000.0 execve("/bin/a", ["a"], 0x7f /* 9 vars */) = 0 <0.1>\n'
+        "10 1700000001.0 pipe2([3, 4], O_CLOEXEC) = 0 <0.1>\n"
+        "10 1700000002.0 read(3, \n"
+    )
+    text = first_rules(tf.scan(log))
+    assert "stuck" not in {rule["table"] for rule in tomllib.loads(text)["rule"]}
+    assert "# Left out: nobody-hangs (table stuck), as the log shows somebody who hangs" in text

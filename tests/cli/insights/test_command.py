@@ -117,6 +117,15 @@ def test_fail_on_gives_exit_code_1(insights, log, severity, code):
     insights(log, "--fail-on", severity, code=code)
 
 
+def test_of_a_log_without_an_event_nobody_can_say_that_nothing_is_found(insights, tmp_path):
+    empty = tmp_path / "empty.strace"
+    empty.touch()
+    insights(empty)
+    assert "the log is empty" in insights(empty, "--fail-on", "high", code=2)
+    insights(LOG, empty, "--fail-on", "high", code=1)
+    insights(QUIET, empty, "--fail-on", "high", code=2)
+
+
 def test_sarif_is_valid_and_has_the_findings(insights, tmp_path):
     insights(LOG, "-o", tmp_path / "out.sarif")
     text = (tmp_path / "out.sarif").read_text()

@@ -335,9 +335,7 @@ def baselines(rules: Iterable[Rule]) -> dict[str, float | None]:
     Raises
     ------
     tracefast.Error
-        A baseline is not a log, or has no events; the message names the rule.
-    OSError
-        It cannot be read.
+        A baseline cannot be read, is not a log, or has no events; the message names the rule.
     """
     found: dict[str, float | None] = {}
     for rule in rules:
@@ -346,10 +344,13 @@ def baselines(rules: Iterable[Rule]) -> dict[str, float | None]:
         try:
             events = tracefast.scan(rule.baseline)
             values = judged([rule], events, {}).collect()
-        except (OSError, tracefast.Error) as error:
+        except tracefast.Error as error:
             raise error_with_hint(
                 f"{rule.place}: baseline: {error}", hint_of(error) or "check the name"
             ) from error
+        except OSError as error:
+            text = f"{error.filename}: {error.strerror}" if error.strerror else str(error)
+            raise error_with_hint(f"{rule.place}: baseline: {text}", "check the name") from error
         if values.is_empty():
             raise error_with_hint(
                 f"{rule.place}: baseline {rule.baseline}: no event", "name a log that has some"

@@ -42,11 +42,14 @@ _HEAD: Final = """\
 # Rules for: tracefast check RULES.toml LOG
 # Each limit is what the first log shows and {counts} % more, of times {times} %: machines differ.
 """
-_STUCK: Final = """
+_NOBODY_HANGS: Final = """
 [[rule]]
 name = "nobody-hangs"
 table = "stuck"
 max_rows = 0
+"""
+_SOMEBODY_HANGS: Final = """
+# Left out: nobody-hangs (table stuck), as the log shows somebody who hangs: tracefast waits --stuck
 """
 
 
@@ -77,7 +80,7 @@ def first_rules(events: Events) -> str:
         values = list(_values(tables[measure.table], measure))
         if values and max(values) > 0:
             text += _rule(measure, round(max(values)))
-    return text if tables["stuck"] else text + _STUCK
+    return text + (_SOMEBODY_HANGS if tables["stuck"] else _NOBODY_HANGS)
 
 
 def _values(logs: list[pl.DataFrame], measure: _Measure) -> Iterator[float]:

@@ -1,5 +1,6 @@
 """Rules that logs are checked by: what a file of them says, and what is wrong with it."""
 
+import math
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -243,6 +244,12 @@ def _limit(limit: object, key: str, at: str, baseline: str | None) -> float | No
         raise error_with_hint(
             f"{at}: {key}: not a number", 'give a number, or "baseline" where the rule has one'
         )
+    if key == "max_rows" and (limit < 0 or not float(limit).is_integer()):
+        raise error_with_hint(
+            f"{at}: {key}: not a number of rows: {limit}", "give a whole number of at least 0"
+        )
+    if not math.isfinite(limit):
+        raise error_with_hint(f"{at}: {key}: no limit: {limit}", "give a finite number")
     return float(limit)
 
 
@@ -253,9 +260,11 @@ def _tolerance(given: object, at: str) -> tuple[float, bool]:
     try:
         if isinstance(given, str) and given.rstrip().endswith("%"):
             part = float(given.rstrip().removesuffix("%"))
-            if part >= 0:
+            if 0 <= part < math.inf:
                 return part / 100, True
-        elif isinstance(given, int | float) and not isinstance(given, bool) and given >= 0:
+        elif (
+            isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < math.inf
+        ):
             return float(given), False
     except ValueError:
         pass

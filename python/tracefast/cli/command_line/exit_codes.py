@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, ParamSpec
 
 import typer
@@ -20,6 +20,32 @@ FOUND: Final = 1
 FAILED: Final = 2
 
 P = ParamSpec("P")
+
+
+def code_of(levels: Sequence[str], fail_on: str | None, found: Iterable[str], empty: bool) -> int:
+    """Give the exit code of a command with ``--fail-on``.
+
+    Parameters
+    ----------
+    levels
+        All levels, the most severe one first.
+    fail_on
+        The least severe level that fails, if any does.
+    found
+        Those that were found.
+    empty
+        Whether a log has no event: nobody can say that it has no such level.
+
+    Examples
+    --------
+    >>> code_of(["high", "low"], "high", ["low"], empty=False)
+    0
+    """
+    if fail_on is None:
+        return DONE
+    if not set(found).isdisjoint(levels[: levels.index(fail_on) + 1]):
+        return FOUND
+    return FAILED if empty else DONE
 
 
 def exits_with_code(command: Callable[P, int]) -> Callable[P, None]:

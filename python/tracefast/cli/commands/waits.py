@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from tracefast.cli.command_line.exit_codes import DONE, FAILED, FOUND
+from tracefast.cli.command_line.exit_codes import FAILED, code_of
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.command_line.spans import parse_span
 from tracefast.cli.commands.charts.options import with_plots
@@ -79,7 +79,10 @@ def waits(
     ] = None,
     fail_on: Annotated[
         FailOn | None,
-        typer.Option(help="Exit with 1 if there is such a verdict, or a surer one."),
+        typer.Option(
+            help="Exit with 1 if there is such a verdict, or a surer one; with 2 if a log has no"
+            " event."
+        ),
     ] = None,
 ) -> int:
     """Show who waited for whom, for how long, and who can never go on.
@@ -124,8 +127,11 @@ def waits(
     check_columns(request, PAIRS if pairs else SCHEMA | JOINED)
     suffix = None if graph is None else _suffix(graph)
     gaps: list[str] = []
+    empty: list[str] = []
     rows, complete = run_analysis(
-        request, lambda events: waits_in_detail(events, min_ns=min_ns, gaps=gaps.extend)
+        request,
+        lambda events: waits_in_detail(events, min_ns=min_ns, gaps=gaps.extend),
+        without_events=empty.extend,
     )
     if rows is None:
         return FAILED
@@ -159,8 +165,7 @@ def waits(
         _note_what_is_not_shown(request, others, stuck=stuck, empty=rows.is_empty())
     if not complete:
         return FAILED
-    failing = () if fail_on is None else STUCK[: STUCK.index(fail_on.value) + 1]
-    return FOUND if any(verdict in found for verdict in failing) else DONE
+    return code_of(STUCK, fail_on and fail_on.value, found.drop_nulls(), empty=bool(empty))
 
 
 def _without_others(rows: "pl.DataFrame", request: Request) -> tuple["pl.DataFrame", int]:

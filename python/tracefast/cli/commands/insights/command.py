@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from tracefast.analysis.insights.finding import Severity
-from tracefast.cli.command_line.exit_codes import DONE, FAILED, FOUND
+from tracefast.cli.command_line.exit_codes import FAILED, code_of
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
@@ -63,7 +63,10 @@ def insights(
     ] = Severity.LOW,
     fail_on: Annotated[
         Severity | None,
-        typer.Option(help="Exit with 1 if there is a finding so severe, or more."),
+        typer.Option(
+            help="Exit with 1 if there is a finding so severe, or more; with 2 if a log has no"
+            " event."
+        ),
     ] = None,
     _explained: Annotated[
         str | None,
@@ -107,10 +110,12 @@ def insights(
     except ValueError as error:
         raise CommandError(f"{error}", "tracefast insights --help") from None
     logs: list[str] = []
+    empty: list[str] = []
     table, complete = run_analysis(
         request,
         lambda events: insights_and_logs(events, select=chosen, ignore=ignored, logs=logs.extend),
         is_empty=lambda _: not logs,
+        without_events=empty.extend,
     )
     if table is None:
         return FAILED
@@ -129,8 +134,7 @@ def insights(
         print_table(table, request, main=_MAIN, spare=_SPARE)
     if not complete:
         return FAILED
-    failing = levels[: levels.index(fail_on.value) + 1] if fail_on is not None else []
-    return FOUND if table["severity"].is_in(failing).any() else DONE
+    return code_of(levels, fail_on and fail_on.value, table["severity"], empty=bool(empty))
 
 
 def _listed(codes: list[str] | None) -> list[str]:
