@@ -48,6 +48,17 @@ def test_the_example():
     ]
 
 
+def test_sleep_is_no_time_in_calls_and_is_said():
+    made = changes(
+        ("syscalls", "clock_nanosleep", "total_ns", 0, 400 * MS, "after"),
+        ("syscalls", "clock_nanosleep", "wait_ns", 0, 400 * MS, "after"),
+        ("waits", "/opt/my app clock_nanosleep timer", "dur_ns", 0, 400 * MS, "after"),
+        ("waits", "/opt/my app clock_nanosleep timer", "count", 0, 2, "after"),
+        ("waits", "/bin/sh read pipe", "dur_ns", 0, 300 * MS, "after"),
+    )
+    assert in_words(made) == ["after: 400 ms more sleep of /opt/my app"]
+
+
 @pytest.mark.parametrize(
     ("paths", "words"),
     [

@@ -212,6 +212,43 @@ def test_what_sendfile_reads_again_has_a_line(tmp_path):
     assert finding(log, "header-then-all")["lines"] == [4]
 
 
+def made(path, calls):
+    """Write a log of calls that take 1 ms each."""
+    lines = (f"7 {1700000000 + at / 1000:.6f} {call} <0.001>\n" for at, call in enumerate(calls))
+    path.write_text("".join(lines))
+    return path
+
+
+def test_a_reader_that_goes_back_into_what_it_read_does_not_read_at_random(tmp_path):
+    """The `read` of shells takes a block, and seeks back to the end of the line."""
+    calls = ['openat(AT_FDCWD, "/srv/list", O_RDONLY) = 3']
+    for line in range(1, 101):
+        calls += ['read(3, "x"..., 4096) = 4096', f"lseek(3, -4090, SEEK_CUR) = {6 * line}"]
+    codes = set(found(made(tmp_path / "shell.strace", calls))["code"])
+    assert "re-reads" in codes
+    assert "random-reads" not in codes
+
+
+def test_reads_of_a_byte_have_a_byte_each(tmp_path):
+    calls = ['openat(AT_FDCWD, "/srv/list", O_RDONLY) = 3', *['read(3, "x", 1) = 1'] * 200]
+    row = finding(made(tmp_path / "shell.strace", [*calls, 'read(3, "", 1) = 0']), "small-reads")
+    assert "201 reads of 1 file took 200 B, 1 B each" in row["evidence"]
+
+
+def test_a_file_that_is_made_again_is_one_file(tmp_path):
+    """A journal, as databases make one for each transaction: two syncs for two writes."""
+    transaction = (
+        'openat(AT_FDCWD, "/srv/db-journal", O_RDWR|O_CREAT, 0644) = 3',
+        *['write(3, "x"..., 512) = 512', "fsync(3) = 0"] * 2,
+        "close(3) = 0",
+        'unlink("/srv/db-journal") = 0',
+    )
+    row = finding(made(tmp_path / "db.strace", transaction * 10), "sync-per-write")
+    assert "20 calls of fsync or its like for 20 writes to 1 file took " in row["evidence"]
+    assert {each["name"]: each["value"] for each in row["numbers"]}["files"] == 1
+    assert len(row["lines"]) > 1
+
+
 def test_failed_opens_name_their_search(tmp_path):
     """Four folders that do not have 20 headers, and one that has."""
     log = tmp_path / "cc.strace"

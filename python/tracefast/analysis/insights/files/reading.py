@@ -51,10 +51,12 @@ def small_reads(log: Log) -> Iterator[Finding]:
         return
     needed = files.height + moved // _LARGE
     left = max(reads - needed, 0) / reads
+    # Those at the end of a file gave nothing.
+    each = moved // max(reads - total(files, "read_eof"), 1)
     yield Finding(
         weight=weight,
         evidence=f"{plural(reads, 'read')} of {of_files(files)} took {size(moved)},"
-        f" {size(moved // reads)} each{took(time)}",
+        f" {size(each)} each{took(time)}",
         numbers={"files": files.height, "reads": reads, "bytes": moved, "needed_reads": needed},
         object=path_of(files),
         calls=calls_on(files, FETCHES),
@@ -78,11 +80,15 @@ SMALL_READS: Final = Rule(
 
 def _random(tables: Tables) -> pl.DataFrame:
     jumps = pl.col("read_forward") + pl.col("read_backward") - pl.col("read_near")
+    # Such a read begins in the one before: the file is read in order, and bytes of it again.
+    goes_back = 2 * pl.col("read_backward") > pl.col("jumps")
+    overlaps = goes_back & (pl.col("read_jump_median") < pl.col("read_size_median"))
     return (
         tables.data_files.with_columns(jumps.alias("jumps"))
         .filter(
             pl.col("jumps") >= MANY_JUMPS.value,
             pl.col("read_random_share") >= RANDOM.value,
+            ~overlaps.fill_null(value=False),
         )
         .sort("jumps", descending=True, nulls_last=True, maintain_order=True)
     )
@@ -118,7 +124,7 @@ RANDOM_READS: Final = Rule(
     title="Files are read at random.",
     looks_for="Files most of whose reads start far from where the one before ended, as"
     " read_random_share of tracefast files says. The kernel cannot read ahead, and a disk moves far"
-    " less than in order.",
+    " less than in order. Reads that begin within the one before are no such reads, but re-reads.",
     advice="Sort what is wanted by offset, or store it in the order in which it is read; where it"
     " fits into memory, read the whole file once. posix_fadvise(POSIX_FADV_RANDOM) stops read-ahead"
     " that is not used.",

@@ -73,12 +73,19 @@ def _synced(tables: Tables) -> pl.DataFrame:
         .group_by("source", "file")
         .agg(pl.col("calls").sum().alias("syncs"), pl.col("dur_ns").sum().alias("sync_ns"))
     )
+    # A file that is made again under its name, as journals are, is one.
+    name = pl.coalesce("path", pl.col("file").cast(pl.String)).alias("name")
+    synced, written = (
+        pl.col(column).sum().over("source", "name") for column in ("syncs", "writes")
+    )
     return (
         tables.data_files.join(syncs, on=["source", "file"], maintain_order="left")
+        .with_columns(name)
         .filter(
-            pl.col("syncs") >= SYNCED.value,
-            pl.col("writes") > 0,
-            pl.col("writes") <= WRITES_PER_SYNC.value * pl.col("syncs"),
+            pl.col("syncs") > 0,
+            synced >= SYNCED.value,
+            written > 0,
+            written <= WRITES_PER_SYNC.value * synced,
         )
         .sort("sync_ns", descending=True, nulls_last=True, maintain_order=True)
     )
@@ -89,6 +96,7 @@ def sync_per_write(log: Log) -> Iterator[Finding]:
     files = log.chosen(_synced)
     if files.is_empty():
         return
+    number = files["name"].n_unique()
     calls, writes = total(files, "syncs"), total(files, "writes")
     time = log.time(total(files, "sync_ns"), calls, SYNCS)
     weight = log.weight(time)
@@ -97,14 +105,14 @@ def sync_per_write(log: Log) -> Iterator[Finding]:
     yield Finding(
         weight=weight,
         evidence=f"{plural(calls, 'call')} of fsync or its like for {plural(writes, 'write')} to"
-        f" {of_files(files)} took {time}, {time.per(calls)} each",
-        numbers={"files": files.height, "syncs": calls, "writes": writes},
+        f" {plural(number, 'file')} took {time}, {time.per(calls)} each",
+        numbers={"files": number, "syncs": calls, "writes": writes},
         object=path_of(files),
         calls=calls_on(files, SYNCS),
-        # One at the end is left of each file.
+        # One at the end is left for each file.
         saving=Range(
-            time.low - time.low * files.height // calls,
-            time.high - time.high * files.height // calls,
+            time.low - time.low * number // calls,
+            time.high - time.high * number // calls,
         ),
         advice=SYNC_PER_WRITE.advice,
     )

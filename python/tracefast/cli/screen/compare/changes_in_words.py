@@ -26,6 +26,8 @@ _TOTALS: Final = 4
 _NOTICED: Final = 0.01
 # Fewer bytes are less than a page.
 _FEW_BYTES: Final = 4096
+# Less than a microsecond in all calls is nothing.
+_SHORT: Final = 1000
 
 
 def in_words(changes: pl.DataFrame, parts: pl.DataFrame | None = None) -> list[str]:
@@ -50,7 +52,7 @@ def in_words(changes: pl.DataFrame, parts: pl.DataFrame | None = None) -> list[s
     sentences = []
     if whole := list(islice(_totals(changes, parts), _TOTALS)):
         sentences.append(f"in total: {', '.join(whole)}")
-    if said := [*_times(changes), *_opened(changes), *_bytes(changes)]:
+    if said := [*_times(changes), *_slept(changes), *_opened(changes), *_bytes(changes)]:
         sentences.append(f"after: {', '.join(said)}")
     for word, side in (("new", "after"), ("gone", "before")):
         if things := [*_used(changes, side), *_processes(changes, side)]:
@@ -123,9 +125,19 @@ def _times(changes: pl.DataFrame) -> Iterator[str]:
     for key, measure, change in times.iter_rows():
         calls[key] += -change if measure == "wait_ns" else change
     for key in sorted(calls, key=lambda key: (-abs(calls[key]), key))[:_CALLS]:
-        # Less than a microsecond in all calls is nothing.
-        if abs(calls[key]) >= 1000:  # noqa: PLR2004
+        if abs(calls[key]) >= _SHORT:
             yield f"{_more_or_less(calls[key], duration)} in {printable(key)}"
+
+
+def _slept(changes: pl.DataFrame) -> Iterator[str]:
+    """Name the program that slept longer or shorter, which is no time of calls."""
+    sleeps = changes.filter(pl.col("key").str.ends_with(" timer"), table="waits", unit="ns")
+    slept: defaultdict[str, float] = defaultdict(float)
+    for key, change in sleeps.select("key", "change").iter_rows():
+        slept[key.rsplit(" ", 2)[0]] += change
+    image = max(slept, key=lambda image: (abs(slept[image]), image), default=None)
+    if image is not None and abs(slept[image]) >= _SHORT:
+        yield f"{_more_or_less(slept[image], duration)} sleep of {printable(image)}"
 
 
 def _opened(changes: pl.DataFrame) -> Iterator[str]:
