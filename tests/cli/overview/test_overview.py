@@ -1,6 +1,7 @@
 """`tracefast LOG`: a first answer on one screen, as installed."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -252,3 +253,28 @@ def test_other_forms_are_refused(run, spawn_strace):
     ran = run(spawn_strace, "--format", "csv")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "give --format json" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "ask", [[], ["sql", "SELECT count(*) FROM events"], ["syscalls", "--hist"]]
+)
+def test_what_is_no_log_is_named_and_the_others_are_summed_up(run, tmp_path, ask):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in ("a.md", "z.md"):
+        (folder / name).write_text("# Notes\n")
+    for at in range(2):
+        log = f'{at + 1} 1700000000.0 openat(AT_FDCWD, "/srv/a", O_RDONLY) = 3 <0.1>\n'
+        (folder / f"{at}.strace").write_text(log)
+    alone, ran = run(*ask, *sorted(folder.glob("*.strace"))), run(*ask, folder)
+    assert ran.returncode == 2
+    assert ran.stderr.count("error: ") == ran.stderr.count("no line of the first megabyte") == 2
+    # Below the heading, and but for the commands that show more, it is the same.
+    lines = [re.sub(" +tracefast .*", "", each.stdout).splitlines()[1:] for each in (alone, ran)]
+    assert lines[0] == lines[1] != []
+
+
+def test_the_heading_names_what_was_read(run):
+    ran = run(DEMO, "none.strace")
+    assert ran.returncode == 2
+    assert ran.stdout.startswith(f"{DEMO}: 21,270 events")

@@ -171,7 +171,8 @@ class _EachLog:
         Parameters
         ----------
         alone
-            If inputs cannot be analysed together, each is analysed alone.
+            If inputs cannot be analysed together, each is analysed alone; else those together that
+            can be.
         """
         watch = self._progress if len(self.logs) > 1 else None
         counters = cast("Progress", watch) if watch else next(iter(self._progress.each), Progress())
@@ -199,12 +200,28 @@ class _EachLog:
             except CommandError as error:
                 return _Result([], [], error)
             except _FAILURES as error:
-                if len(names) == 1 or not alone:
-                    failed = [(name, _to_own_error(error, names[0])) for name in names[:1]]
-                    return _Result([], failed)
-                return self._one_by_one(index)
+                if len(names) == 1:
+                    return _Result([], [(names[0], _to_own_error(error, names[0]))])
+                return self._one_by_one(index) if alone else self._others(index, error)
 
         return in_order(work, len(self.logs), self._jobs, self._progress)
+
+    def _others(self, index: int, error: BaseException) -> _Result:
+        """Analyse inputs together, but for those that fail, as errors name them."""
+        names, failed = list(self.logs[index]), []
+        while True:
+            text = str(error)
+            bad = next((name for name in names if text.startswith(f"{name}:")), names[0])
+            failed.append((bad, _to_own_error(error, bad)))
+            if not text.startswith(f"{bad}:") or len(names) == 1:
+                return _Result([], failed)
+            names.remove(bad)
+            try:
+                return _Result([self._collect(names, self._progress.each[index])], failed)
+            except CommandError as refused:
+                return _Result([], failed, refused)
+            except _FAILURES as another:
+                error = another
 
     def _one_by_one(self, index: int) -> _Result:
         """Analyse inputs one by one, so that those that fail do not affect the others."""

@@ -83,7 +83,7 @@ def draw(request: Request, command: str, kind: str, *, match: str | None) -> int
     if command == "blocks" and kind == "latency":
         chart = latency.chart_of_requests(rows)
     else:
-        chart = module.chart(rows, title=title[0]) if title else module.chart(rows)
+        chart = module.chart(rows, title=title[-1]) if title else module.chart(rows)
     write_bytes(_encode(chart, suffix), request.output, clobber=request.clobber)
     return DONE if complete else FAILED
 

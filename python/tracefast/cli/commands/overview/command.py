@@ -1,5 +1,6 @@
 """`tracefast LOG`: a first answer about a log on one screen."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -41,8 +42,11 @@ def overview(request: Request) -> int:
             f"--format {request.form}: an overview consists of several tables",
             "give --format json, or the command of one table, such as tracefast files",
         )
-    found, complete = made_overview(request)
+    unread: list[str] = []
+    found, complete = made_overview(request, unread.extend)
     if found is not None:
+        read = [name for name in request.inputs if name not in unread]
+        request = replace(request, inputs=read or request.inputs)
         # After the log has been read: they import polars.
         from tracefast.cli.screen.overview.json_form import write_overview
         from tracefast.cli.screen.overview.report import print_overview
@@ -52,8 +56,13 @@ def overview(request: Request) -> int:
     return DONE if complete and found is not None else FAILED
 
 
-def made_overview(request: Request) -> "tuple[Overview | None, bool]":
-    """Make the tables of an overview; None if no input can be read. And whether all could."""
+def made_overview(
+    request: Request, unread: Callable[[list[str]], object] | None = None
+) -> "tuple[Overview | None, bool]":
+    """Make the tables of an overview; None if no input can be read. And whether all could.
+
+    `unread` is called with those that could not, if there are any.
+    """
     insights = _text_of(request.inputs) <= _QUICK
     ahead = None if insights else _read_ahead(request)
     # These take longer to import than a small log to read.
@@ -67,7 +76,7 @@ def made_overview(request: Request) -> "tuple[Overview | None, bool]":
         return made[-1].table("processes").lazy()
 
     try:
-        _, complete = run_analysis(request, look, combinable=False, ahead=ahead)
+        _, complete = run_analysis(request, look, combinable=False, unread=unread, ahead=ahead)
     finally:
         if ahead is not None:
             ahead.close()
