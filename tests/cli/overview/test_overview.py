@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import polars as pl
 import pytest
@@ -127,6 +128,7 @@ def test_a_large_log_is_not_parsed_again_for_each_rule(run, tmp_path):
             "title": "2 tasks can never go on",
             "command": "waits",
             "object": None,
+            "source": None,
         }
     ]
 
@@ -278,3 +280,35 @@ def test_the_heading_names_what_was_read(run):
     ran = run(DEMO, "none.strace")
     assert ran.returncode == 2
     assert ran.stdout.startswith(f"{DEMO}: 21,270 events")
+
+
+@pytest.mark.parametrize(
+    ("program", "heading"), [("header_then_all", "op "), ("failed_opens", "count ")]
+)
+def test_of_several_logs_each_line_says_of_which_it_is(run, tmp_path, program, heading):
+    for name in ("a", "b"):
+        shutil.copy(DATA / "insights" / f"{program}.strace.zst", tmp_path / f"{name}.zst")
+    several = shown_by(run, tmp_path)
+    assert re.search(rf"\n  source +{heading}.*\n  a\.zst .*\n  b\.zst ", several)
+    code = program.replace("_", "-")
+    assert f"\n  a.zst: {code}: " in several
+    assert f"\n  b.zst: {code}: " in several
+    alone = shown_by(run, tmp_path / "a.zst")
+    assert re.search(rf"\n  +{heading}", alone)
+    assert f"\n  {code}: " in alone
+
+
+def test_time_outside_of_calls_may_be_that_of_others_if_not_all_were_traced(run, tmp_path):
+    log = tmp_path / "filtered.strace"
+    log.write_text(
+        '1 1700000000.0 execve("/bin/a", ["a"], 0x7f /* 9 vars */) = 0 <0.1>\n'
+        + "".join(
+            f'1 17000000{at:02}.0 openat(AT_FDCWD, "/srv/a", O_RDONLY) = 3 <0.1>\n'
+            f'1 17000000{at:02}.2 read(3, "x"..., 4096) = 4096 <0.1>\n'
+            f"1 17000000{at:02}.4 close(3) = 0 <0.1>\n"
+            for at in range(1, 40)
+        )
+    )
+    text = shown_by(run, log)
+    assert "not all calls were traced" in text
+    assert "computing, calls that were not traced, and strace itself (at most " in text

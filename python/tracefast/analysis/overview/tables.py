@@ -45,6 +45,8 @@ class Finding(NamedTuple):
     """The command that shows more of it."""
     object: str | None = None
     """The path, the call or what else it is about, of several one."""
+    source: str | None = None
+    """The log, if it is of one."""
 
     @property
     def hangs(self) -> bool:
@@ -191,10 +193,10 @@ def findings(found: Overview) -> list[Finding]:
     Where insights were not made, these are who hangs, and what starting processes costs.
     """
     if (rows := found.tables.get(_INSIGHTS)) is not None:
-        named = rows.select("code", "title", "object").iter_rows()
+        named = rows.select("code", "title", "object", pl.col("source").cast(pl.String)).iter_rows()
         return [
-            Finding(code, title, _WAITS if code in _HANGS else _INSIGHTS, about)
-            for code, title, about in named
+            Finding(code, title, _WAITS if code in _HANGS else _INSIGHTS, about, log)
+            for code, title, about, log in named
         ]
     listed = []
     stuck = stuck_rows(found.table("waits").lazy()).collect()

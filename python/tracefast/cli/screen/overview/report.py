@@ -95,7 +95,7 @@ def render(
     listed = findings(found)
     parts = [
         _run(found, logs, width),
-        _hangs(listed, log, width),
+        _hangs(found, listed, log, width),
         _times(found, log, width),
         _files(found, log, width, _most(top, _FILES)),
         _errors(found, log, width, _most(top, _ERRORS)),
@@ -184,7 +184,7 @@ def _times(found: Overview, log: str, width: int) -> list[str]:
     title = f"Time of {plural(times.tasks, 'task')}, added up: {units.duration(times.total_ns)}"
     rows = [
         [units.duration(ns), units.share(ns / times.total_ns), what]
-        for ns, what in sorted(_parts(times), reverse=True)
+        for ns, what in sorted(_parts(times, filtered="filtered" in found.gaps), reverse=True)
         if ns
     ]
     return [
@@ -193,17 +193,31 @@ def _times(found: Overview, log: str, width: int) -> list[str]:
     ]
 
 
-def _parts(times: Times) -> list[tuple[int, str]]:
-    outside = "computing (outside of calls)"
+def _parts(times: Times, *, filtered: bool) -> list[tuple[int, str]]:
+    outside = ["computing"]
+    if filtered:
+        outside.append("calls that were not traced")
     if times.tracer_ns:
-        outside = f"computing, and strace itself (at most {units.duration(times.tracer_ns)})"
+        outside.append(f"strace itself (at most {units.duration(times.tracer_ns)})")
     return [
         (times.waiting_ns, "waiting for others"),
         (times.files_ns, "reading and writing files"),
         (times.starting_ns, "starting processes and programs"),
         (times.other_ns, "other calls"),
-        (times.outside_ns, outside),
+        (times.outside_ns, _listed(outside)),
     ]
+
+
+def _listed(things: list[str]) -> str:
+    """Write what time outside of calls is.
+
+    Examples
+    --------
+    >>> _listed(["computing"]), _listed(["computing", "strace"])
+    ('computing (outside of calls)', 'computing, and strace')
+    """
+    *before, last = things
+    return f"{', '.join(before)}, and {last}" if before else f"{last} (outside of calls)"
 
 
 def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]:
@@ -229,9 +243,10 @@ def _files(found: Overview, log: str, width: int, most: int | None) -> list[str]
         # What each program has opened to start comes last.
         of_system = pl.col("role").is_in(OF_SYSTEM).fill_null(value=False)
         table = table.sort(of_system, maintain_order=True).drop("role", "removed")
-    rows = usage_lines(table.slice(0, most), short=True)
+    rows = usage_lines(_named_shortly(table.slice(0, most)), short=True)
     rows = rows.head(len(rows) if most is None else most)
-    text = render_table(rows, _MAIN_OF_FILES, width - 2, _SPARE_OF_FILES)
+    main = ("source", *_MAIN_OF_FILES) if _several(found) else _MAIN_OF_FILES
+    text = render_table(rows, main, width - 2, _SPARE_OF_FILES)
     return [_title(title, "files", log, width), *(f"  {line}" for line in text.splitlines())]
 
 
@@ -243,17 +258,30 @@ def _errors(found: Overview, log: str, width: int, most: int | None) -> list[str
     failed = int(table["count"].sum())
     calls = int(found.table("syscalls")["calls"].sum())
     title = f"{plural(failed, 'call')} failed, {units.share(failed / calls)}"
-    rows = error_lines(rows_of(table.slice(0, most).drop("source")), width - 2)
+    table = _named_shortly(table.slice(0, most))
+    table = table if _several(found) else table.drop("source")
+    rows = error_lines(rows_of(table), width - 2)
     text = render_table(rows, rows.names, width - 2)
     return [_title(title, "errors", log, width), *(f"  {line}" for line in text.splitlines())]
 
 
-def _hangs(listed: list[Finding], log: str, width: int) -> list[str]:
+def _several(found: Overview) -> bool:
+    """Whether there are several logs: lines of lists have to say of which they are."""
+    return found.table("tasks")["source"].n_unique() > 1
+
+
+def _named_shortly(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave the folders out of the names of logs."""
+    return table.with_columns(pl.col("source").cast(pl.String).str.split("/").list.last())
+
+
+def _hangs(found: Overview, listed: list[Finding], log: str, width: int) -> list[str]:
     """Say first what never goes on: nothing else matters then."""
     stuck = [one for one in listed if one.hangs]
     if not stuck:
         return []
-    lines = (line for one in stuck for line in _finding(one, width))
+    several = _several(found)
+    lines = (line for one in stuck for line in _finding(one, width, several=several))
     return [_title("It hangs", "waits", log, width), *lines]
 
 
@@ -273,13 +301,15 @@ def _findings(
 
         nothing = "nothing else" if listed else "nothing"
         title += f": {nothing}, by {len(RULES)} rules"
-    lines = (line for one in others[:most] for line in _finding(one, width))
+    several = _several(found)
+    lines = (line for one in others[:most] for line in _finding(one, width, several=several))
     return [_title(title, "insights", log, width), *lines]
 
 
-def _finding(one: Finding, width: int) -> list[str]:
-    """Say what was found, and where it fits into the line, what it is about."""
-    text = f"{one.code}: {printable(one.title)}"
+def _finding(one: Finding, width: int, *, several: bool) -> list[str]:
+    """Say what was found, of several logs in which, and if there is room, what it is about."""
+    log = f"{printable(one.source.rpartition('/')[2])}: " if several and one.source else ""
+    text = f"{log}{one.code}: {printable(one.title)}"
     if one.object is not None:
         # Two spaces before the text, and the brackets.
         room = width - text_width(text) - 5
