@@ -235,6 +235,18 @@ def test_reads_of_a_byte_have_a_byte_each(tmp_path):
     assert "201 reads of 1 file took 200 B, 1 B each" in row["evidence"]
 
 
+def test_a_small_file_that_is_read_whole_each_time_is_not_read_in_small_parts(tmp_path):
+    whole = (
+        'openat(AT_FDCWD, "/srv/small", O_RDONLY) = 3',
+        'read(3, "x"..., 4096) = 3000',
+        'read(3, "", 4096) = 0',
+        "close(3) = 0",
+    )
+    codes = set(found(made(tmp_path / "loop.strace", whole * 150))["code"])
+    assert "open-close-churn" in codes
+    assert "small-reads" not in codes
+
+
 def test_a_file_that_is_made_again_is_one_file(tmp_path):
     """A journal, as databases make one for each transaction: two syncs for two writes."""
     transaction = (

@@ -15,6 +15,9 @@ SMALL: Final = Threshold("bytes of a read, median and mean", 4096, "B", "a page,
 MANY: Final = Threshold(
     "reads of a file", 100, "", "fewer take about as long as opening the file: 0.1 ms"
 )
+PARTS: Final = Threshold(
+    "reads for each open of the file", 2, "", "fewer may be a small file that is read whole"
+)
 MANY_JUMPS: Final = Threshold(
     "reads of a file that start elsewhere", 50, "", "fewer are a header, an index, a directory"
 )
@@ -30,8 +33,11 @@ _LARGE: Final = 65_536
 
 
 def _small(tables: Tables) -> pl.DataFrame:
+    parts = pl.col("reads") - pl.col("read_eof")
     return tables.data_files.filter(
-        pl.col("reads") - pl.col("read_eof") >= MANY.value,
+        parts >= MANY.value,
+        # A small file that is opened again and again is read at once each time.
+        parts > PARTS.value * pl.col("opens"),
         pl.col("read_size_median") < SMALL.value,
         # A few large reads among small ones move most of it.
         pl.col("read_bytes") < SMALL.value * pl.col("reads"),
@@ -49,7 +55,7 @@ def small_reads(log: Log) -> Iterator[Finding]:
     weight = log.weight(time, moved)
     if weight is None:
         return
-    needed = files.height + moved // _LARGE
+    needed = max(total(files, "opens"), files.height) + moved // _LARGE
     left = max(reads - needed, 0) / reads
     # Those at the end of a file gave nothing.
     each = moved // max(reads - total(files, "read_eof"), 1)
@@ -73,7 +79,7 @@ SMALL_READS: Final = Rule(
     advice="Read through a buffer of 64 KiB or more: setvbuf in C, BufReader::with_capacity in"
     " Rust, open(…, buffering=1 << 16) in Python instead of buffering=0 or os.read.",
     find=small_reads,
-    thresholds=(MANY, SMALL),
+    thresholds=(MANY, PARTS, SMALL),
     tables=frozenset({"files", "roles"}),
 )
 
