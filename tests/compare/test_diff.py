@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
+from support.memory import needs_status, peak_kb
 from support.paths import DATA
 from tracefast.analysis.compare.diff import compare, values_of
 from tracefast.analysis.compare.significance import LEVEL
@@ -290,3 +291,32 @@ def test_parquet_gives_what_logs_give(tmp_path):
     before, after = (tf.scan(str(tmp_path / f"{name}-*.parquet")) for name in ("old", "new"))
     expected = tf.diff(runs("old", [1, 2]), runs("new", [1, 2])).collect()
     assert_frame_equal(tf.diff(before, after).collect(), expected)
+
+
+# Puts the runs of one log together as often as it is asked to, and compares the two sides.
+COMPARES = """
+import sys
+import polars as pl
+import tracefast as tf
+from tracefast.analysis.compare.diff import compare, values_of
+from tracefast.columns.compare.diff import TABLES
+
+log, count = sys.argv[1], int(sys.argv[2])
+one = values_of(tf.scan(log), "before", TABLES).collect()
+runs = [
+    one.with_columns(pl.lit(word, one.schema[name]).alias(name) for name, word in run.items())
+    for side in ("before", "after")
+    for run in ({"side": side, "source": str(at)} for at in range(count))
+]
+both = pl.concat(runs)
+assert compare(both, TABLES, match=None, normalise=True).changes.is_empty()
+"""
+
+
+@needs_status
+def test_a_run_takes_little_memory():
+    log = DATA / "demo.strace.zst"
+    values = values_of(tf.scan(log), "before", NAMES).collect().height
+    few, many = (min(peak_kb(COMPARES, log, runs) for _ in range(2)) for runs in (20, 120))
+    # Of each value there are its words, in 4 bytes each, in a few copies; as text it took 700.
+    assert (many - few) * 1024 / (200 * values) < 400

@@ -36,15 +36,18 @@ _UNTIMED: Final = "untimed"
 # Sums of durations of calls.
 _DURATIONS: Final = ("total_ns", "read_ns", "write_ns", "call_ns")
 _ROW: Final = ("table", "key", "measure")
-# The values of runs, in a long table: of each run, and each row of its tables.
-_VALUES: Final = {
-    "side": pl.String(),
-    "source": pl.String(),
-    "table": pl.String(),
-    "parts": pl.List(pl.String),
-    "measure": pl.String(),
-    "value": pl.Float64(),
-}
+# The values of runs, in a long table: of each run, and each row of its tables. Of a thousand runs
+# there are millions, with the same few thousand words.
+_VALUES: Final = pl.Schema(
+    {
+        **dict.fromkeys(("side", "source", "table", "parts", "measure"), pl.Categorical()),
+        "value": pl.Float64(),
+    }
+)
+# So many of them are paired at a time.
+_PAIRED: Final = 200_000
+# Between the parts of a key; no path has it.
+_BETWEEN: Final = "\0"
 
 
 def diff(
@@ -180,11 +183,12 @@ def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFr
         .select(
             here,
             "source",
-            pl.lit(None).cast(_VALUES["table"]).alias("table"),
-            pl.when(_UNTIMED).then(pl.lit([_UNTIMED])).alias("parts"),
-            pl.lit(None).cast(_VALUES["measure"]).alias("measure"),
+            pl.lit(None).alias("table"),
+            pl.when(_UNTIMED).then(pl.lit(_UNTIMED)).alias("parts"),
+            pl.lit(None).alias("measure"),
             "value",
         )
+        .cast(_VALUES)
     )
     for name in tables:
         compared = TABLES[name]
@@ -192,7 +196,8 @@ def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFr
         table = compared.make(rows)
         if COUNT not in table.collect_schema():
             table = table.with_columns(pl.lit(1).alias(COUNT))
-        parts = pl.concat_list(pl.col(keys).cast(pl.String)).alias("parts")
+        texts = pl.col(keys).cast(pl.String).fill_null(NO_NAME)
+        parts = pl.concat_str(texts, separator=_BETWEEN).alias("parts")
         yield (
             table.group_by("source", *keys)
             .agg(_sum(pl.col(measure)).alias(measure) for measure in measures)
@@ -200,6 +205,7 @@ def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFr
             .unpivot(measures, index=list(_VALUES)[:4], variable_name="measure")
             .filter(_worth_keeping(measures[0]))
             .select(list(_VALUES))
+            .cast(_VALUES)
         )
 
 
@@ -261,7 +267,11 @@ def compare(
         ]
         keyed = keyed.filter(pl.col("key").is_in(kept))
     numbered = runs.select("side", "source").sort("side", "source").with_row_index("run")
-    rows = _paired(keyed, numbered, unknown)
+    # A part of the keys at a time: joins take several times the memory of the values.
+    parts = keyed.height // _PAIRED + 1
+    part = pl.col("key").to_physical() % parts
+    paired = (_paired(keyed.filter(part == at), numbered, unknown) for at in range(parts))
+    rows = pl.concat(paired).cast(dict.fromkeys(_ROW, pl.String))
     units = {measure: unit_of(measure) for measure in rows["measure"].unique()}
     rows = rows.with_columns(
         unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
@@ -292,21 +302,26 @@ def runs_of(values: pl.DataFrame) -> pl.DataFrame:
 
 def _with_known_times(values: pl.DataFrame) -> pl.DataFrame:
     """Give the values of tables; what durations add up to is null where a log has too few."""
-    runs = runs_of(values).select("side", "source", untimed=pl.col("parts").is_not_null())
-    of_durations = pl.col("measure").str.ends_with("_ns") & ~pl.col("measure").is_in(FROM_EVENTS)
-    known = ~(pl.col("untimed").fill_null(value=False) & of_durations)
-    return (
-        values.filter(pl.col("table").is_not_null())
-        .join(runs, on=["side", "source"], how="left", nulls_equal=True)
-        .select(*list(_VALUES)[:-1], pl.when(known).then("value").alias("value"))
-    )
+    untimed = runs_of(values).filter(pl.col("parts").is_not_null())
+    values = values.filter(pl.col("table").is_not_null())
+    if untimed.is_empty():
+        return values
+    measures = values["measure"].unique().cast(pl.String)
+    times = [name for name in measures if unit_of(name) == "ns" and name not in FROM_EVENTS]
+    unknown = pl.col("untimed").is_not_null() & pl.col("measure").is_in(times)
+    return values.join(
+        untimed.select("side", "source", untimed=pl.lit(value=True)),
+        on=["side", "source"],
+        how="left",
+        nulls_equal=True,
+    ).select(*list(_VALUES)[:-1], pl.when(~unknown).then("value").alias("value"))
 
 
 def _totals(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """Sum up the tables of each run, whatever the keys; and give the time of the run."""
     wanted = pl.DataFrame(
         [(table, measure) for table, measures in SUMMED.items() for measure in measures],
-        schema=["table", "measure"],
+        schema={name: _VALUES[name] for name in ("table", "measure")},
         orient="row",
     )
     sums = (
@@ -314,8 +329,10 @@ def _totals(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         .group_by("side", "source", "measure", key="table")
         .agg(_sum(pl.col("value")).alias("value"))
     )
-    times = runs.with_columns(key=pl.lit(RUN), measure=pl.lit(WALL))
-    return pl.concat([sums, times.select(sums.columns)]).with_columns(table=pl.lit(TOTALS))
+    word = _VALUES["measure"]
+    times = runs.with_columns(key=pl.lit(RUN, word), measure=pl.lit(WALL, word))
+    totals = pl.concat([sums, times.select(sums.columns)])
+    return totals.with_columns(table=pl.lit(TOTALS, _VALUES["table"]))
 
 
 def _last(key: str) -> str:
@@ -333,20 +350,33 @@ def _with_keys(values: pl.DataFrame, runs: int | None) -> pl.DataFrame:
         How many runs there are: names that fewer of them have become patterns. None to keep all.
     """
     tables = []
-    by_table = values.partition_by("table", as_dict=True)
-    for (name,), rows in by_table.items():
-        compared = TABLES[name]
-        parts = []
-        for at, column in enumerate(compared.keys):
-            part = pl.col("parts").list.get(at).fill_null(NO_NAME)
-            if runs is not None and column in compared.paths:
-                by_name = rows.select("side", "source", part.alias("name")).unique()
-                varying = by_name.group_by("name").len().filter(pl.col("len") < runs)["name"]
-                part = part.replace(patterns(varying.sort()))
-            parts.append(part)
-        tables.append(rows.with_columns(pl.concat_str(parts, separator=" ").alias("key")))
-    keyed = pl.concat(tables) if tables else values.with_columns(key=pl.lit(None, pl.String))
-    return keyed.group_by("side", "source", *_ROW).agg(_sum(pl.col("value")).alias("value"))
+    columns = ["side", "source", *_ROW, "value"]
+    for name in values["table"].unique(maintain_order=True).cast(pl.String):
+        rows, compared = values.filter(table=name), TABLES[name]
+        split = pl.col("parts").cast(pl.String).str.split(_BETWEEN)
+        names = (
+            rows.select("parts")
+            .unique()
+            .with_columns(
+                split.list.get(at).alias(column) for at, column in enumerate(compared.keys)
+            )
+        )
+        for column in compared.paths if runs is not None else ():
+            # Each run has this measure of each key: see `_worth_keeping`.
+            of_runs = rows.filter(measure=compared.measures[0]).select("side", "source", "parts")
+            by_name = of_runs.join(names, on="parts").select("side", "source", column).unique()
+            varying = by_name.group_by(column).len().filter(pl.col("len") < runs)[column]
+            names = names.with_columns(pl.col(column).replace(patterns(varying.sort())))
+        key = pl.concat_str(compared.keys, separator=" ").cast(pl.Categorical).alias("key")
+        keys = names.select("parts", key).with_columns(several=pl.len().over("key") > 1)
+        keyed = rows.join(keys, on="parts")
+        together = (
+            keyed.filter("several").group_by(columns[:-1]).agg(_sum(pl.col("value")).alias("value"))
+        )
+        tables += [keyed.filter(~pl.col("several")).select(columns), together.select(columns)]
+    if tables:
+        return pl.concat(tables)
+    return values.with_columns(key=pl.lit(None, pl.Categorical)).select(columns)
 
 
 def _unknown(keyed: pl.DataFrame) -> pl.DataFrame:
