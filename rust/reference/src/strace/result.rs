@@ -94,7 +94,8 @@ fn error(cursor: &mut Cursor<'_>, out: &mut Outcome) -> Option<()> {
     }
     let mut look = cursor.clone();
     if look.eat(b" (errno ") {
-        out.errno_number = Some(look.decimal()?);
+        // Higher ones are no errors: strace did not get the result.
+        out.errno_number = Some(look.decimal().filter(|&number| number < 4096)?);
         *cursor = look;
         return cursor.eat(b")").then_some(());
     }

@@ -74,7 +74,11 @@ impl Kernel {
             || flags & open_flags::PATH != 0
             || file.path.as_ref().is_some_and(|path| devices::is_stream_device(path));
         if !stream {
-            file.position = Position::At(Offset::Exact(0));
+            // What is opened again by its number may be a pipe or a terminal.
+            let again = file.file_type.is_none()
+                && file.path.as_ref().is_some_and(|path| paths::descriptor_in_proc(path).is_some());
+            let start = if again { Offset::Relative(0) } else { Offset::Exact(0) };
+            file.position = Position::At(start);
         }
         let generated = file.path.as_ref().is_some_and(|path| paths::is_generated(path));
         let appends = flags & open_flags::APPEND != 0 && !generated;

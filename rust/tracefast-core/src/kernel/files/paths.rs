@@ -268,15 +268,23 @@ pub(crate) fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
 
 /// The description that a path in `/proc` or `/dev` stands for: `/proc/self/fd/3`, `/dev/stdin`.
 pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<DescriptionRef> {
-    let (task, number) = if let Some(rest) = path.strip_prefix(b"/proc/") {
+    let (of, fd) = descriptor_in_proc(path)?;
+    let task = match of {
+        None => task,
+        Some(number) => tasks.by_tid(tasks.number_from(task, number, false)?)?,
+    };
+    tasks.descriptor(task, fd)
+}
+
+/// The descriptor that a path in `/proc` or `/dev` stands for, and the id of its task, if that is
+/// not the caller.
+pub(crate) fn descriptor_in_proc(path: &[u8]) -> Option<(Option<i32>, i32)> {
+    let (of, number) = if let Some(rest) = path.strip_prefix(b"/proc/") {
         let slash = rest.iter().position(|&b| b == b'/')?;
         let (of, rest) = rest.split_at(slash);
         let of = match of {
-            b"self" | b"thread-self" => task,
-            _ => {
-                let number = i32::try_from(digits(of)?).ok()?;
-                tasks.by_tid(tasks.number_from(task, number, false)?)?
-            }
+            b"self" | b"thread-self" => None,
+            _ => Some(i32::try_from(digits(of)?).ok()?),
         };
         (of, digits(rest.strip_prefix(b"/fd/")?)?)
     } else {
@@ -286,9 +294,9 @@ pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<D
             b"stderr" => 2,
             rest => digits(rest.strip_prefix(b"fd/")?)?,
         };
-        (task, number)
+        (None, number)
     };
-    tasks.descriptor(task, i32::try_from(number).ok()?)
+    Some((of, i32::try_from(number).ok()?))
 }
 
 fn digits(text: &[u8]) -> Option<u32> {

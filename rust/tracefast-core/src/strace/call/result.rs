@@ -8,6 +8,9 @@ use crate::text::search;
 /// Longest accepted name of an error, in bytes. Anything longer is other text.
 pub(crate) const ERRNO_MAX: usize = 63;
 
+/// No error has a higher number (include/linux/err.h).
+const MAX_ERRNO: u64 = 4095;
+
 /// The result of a call. Ranges refer to the text that it was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outcome {
@@ -157,7 +160,14 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     if failed && text[i..end].starts_with(b"(errno ") {
         let (number, n) = number::digits(&text[i + 7..end]);
         if n > 0 && text[i + 7 + n..end] == *b")" {
-            out.errno_number = Some(number);
+            if number <= MAX_ERRNO {
+                out.errno_number = Some(number);
+            } else {
+                // The task was killed before strace could ask for the result, and the call may have
+                // taken place.
+                (out.ret, out.status) = (None, ResultStatus::NoValue);
+                out.aux = Some((i, aux_end));
+            }
             return Some(out);
         }
     }
@@ -290,6 +300,13 @@ mod tests {
         assert_eq!(at(text, parsed(text).errno), "ERESTARTSYS");
         assert_eq!(parsed(text).status, ResultStatus::Interrupted);
         assert_eq!(parsed("-1 (errno 2)").errno_number, Some(2));
+        let text = "-1 (errno 18446744073709551554)";
+        let killed = parsed(text);
+        assert_eq!(
+            (killed.ret, killed.errno_number, killed.status),
+            (None, None, ResultStatus::NoValue)
+        );
+        assert_eq!(at(text, killed.aux), "(errno 18446744073709551554)");
         assert_eq!(parsed("-1 524 (Unknown error 524) <0.1>").errno_number, Some(524));
         assert_eq!(parsed("-1 E??? (errno 523)").errno_number, Some(523));
         let text = "-1 EPERM (Operation not permitted) (INJECTED)";
