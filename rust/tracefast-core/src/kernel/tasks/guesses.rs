@@ -18,7 +18,8 @@ use crate::kernel::transfers::position::Position;
 pub(crate) struct Guess {
     /// Numbers of its possible parents.
     parents: Vec<u32>,
-    /// The thread groups that it may be in; the first one is that of the oldest call.
+    /// The thread group that it is in if the guess is right, and all that it may be in.
+    group: Option<i32>,
     groups: Vec<i32>,
     table: FdTable,
     directories: Directories,
@@ -79,8 +80,7 @@ impl Tasks {
         self.task(task).map_or(&[], Task::groups)
     }
 
-    /// The thread groups that a child may be in, without doubles. That of the oldest call comes
-    /// first.
+    /// The thread groups that a child may be in, without doubles.
     fn groups_of_child(&self, tid: Option<i32>, parents: &[u32]) -> Vec<i32> {
         let mut groups = Vec::new();
         for forking in self.forking.iter().filter(|forking| parents.contains(&forking.parent)) {
@@ -108,12 +108,12 @@ impl Tasks {
     /// The child may be that of any of these tasks.
     #[cold]
     pub(crate) fn guess(&mut self, child: TaskRef, parents: Vec<u32>) {
-        let known = self.task(child).map(|task| (task.table, task.directory, task.tid));
-        let Some((table, directory, tid)) = known else { return };
+        let Some(&Task { table, directory, tid, group, .. }) = self.task(child) else { return };
         self.guesses += 1;
         let groups = self.groups_of_child(tid, &parents);
         let guess = Guess {
             parents,
+            group,
             groups,
             table: self.copy_of_table(table),
             directories: self.directories.get(directory).cloned().unwrap_or_default(),
@@ -181,7 +181,7 @@ impl Tasks {
             guess.table.clear(&mut self.files);
             guess.unseen.moved_nothing(&mut self.files);
             let Some(task) = self.task_mut(child) else { return };
-            task.group = task.group.or(guess.groups.first().copied());
+            task.group = task.group.or(guess.group);
             let tid = task.tid;
             self.change(tid);
         }
