@@ -257,9 +257,7 @@ def test_other_forms_are_refused(run, spawn_strace):
     assert "give --format json" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    "ask", [[], ["sql", "SELECT count(*) FROM events"], ["syscalls", "--hist"]]
-)
+@pytest.mark.parametrize("ask", [[], ["syscalls", "--hist"]])
 def test_what_is_no_log_is_named_and_the_others_are_summed_up(run, tmp_path, ask):
     folder = tmp_path / "runs"
     folder.mkdir()

@@ -63,7 +63,7 @@ def sql(
 
     _check_order(query, request.inputs)
     # The results for some of the logs cannot be combined into the result for all.
-    table, complete = run_analysis(request, sql_analysis(query), combinable=False)
+    table, complete = run_analysis(request, sql_analysis(query), combinable=False, partial=False)
     if table is None:
         return FAILED
     print_query_result(table, request, table.columns)

@@ -44,6 +44,7 @@ def run_analysis(
     analysis: Analysis,
     *,
     combinable: bool = True,
+    partial: bool = True,
     by_phase: bool = False,
     is_empty: Callable[[pl.DataFrame], bool] = pl.DataFrame.is_empty,
     by_source: bool = True,
@@ -64,6 +65,8 @@ def run_analysis(
         Makes the result out of events. It may run in several threads.
     combinable
         The result for several logs consists of the results for each of them.
+    partial
+        Without some of the logs, the result still says something: else one that fails is an error.
     by_phase
         The analysis needs all events: those in the time window are `counted`.
     is_empty
@@ -106,7 +109,9 @@ def run_analysis(
             alone = (names[0] for names in logs if len(names) == 1)
             apart = {name for name in alone if name not in inputs.files}
             logs = small_together(logs, inputs)
-        each = _EachLog(request, analysis, inputs, logs, apart, by_phase=by_phase, ahead=ahead)
+        each = _EachLog(
+            request, analysis, inputs, logs, apart, by_phase=by_phase, partial=partial, ahead=ahead
+        )
         results = each.run(alone=combinable)
         found.unread += results.failed
         if unread is not None and found.unread:
@@ -154,6 +159,7 @@ class _EachLog:
     apart: set[str]
     """Inputs that are logs of their own, also where they are analysed with others."""
     by_phase: bool
+    partial: bool
     ahead: Ahead | None = None
 
     def __post_init__(self) -> None:
@@ -172,7 +178,7 @@ class _EachLog:
         ----------
         alone
             If inputs cannot be analysed together, each is analysed alone; else those together that
-            can be.
+            can be, if the result may be `partial`.
         """
         watch = self._progress if len(self.logs) > 1 else None
         counters = cast("Progress", watch) if watch else next(iter(self._progress.each), Progress())
@@ -200,7 +206,7 @@ class _EachLog:
             except CommandError as error:
                 return _Result([], [], error)
             except _FAILURES as error:
-                if len(names) == 1:
+                if len(names) == 1 or not (alone or self.partial):
                     return _Result([], [(names[0], _to_own_error(error, names[0]))])
                 return self._one_by_one(index) if alone else self._others(index, error)
 
