@@ -130,7 +130,7 @@ def _times(changes: pl.DataFrame) -> Iterator[str]:
 
 
 def _slept(changes: pl.DataFrame) -> Iterator[str]:
-    """Name the program that slept longer or shorter, which is no time of calls."""
+    """Name the program whose sleep changed most. `_times` leaves out all waits."""
     sleeps = changes.filter(pl.col("key").str.ends_with(" timer"), table="waits", unit="ns")
     slept: defaultdict[str, float] = defaultdict(float)
     for key, change in sleeps.select("key", "change").iter_rows():
