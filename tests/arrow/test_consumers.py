@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from ast import literal_eval
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -23,6 +24,7 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from support.command.interrupts import stopped
 from support.command.pipes import endless
+from support.paths import DATA
 from tracefast import _core
 
 SCHEMA = pa.schema(tf.schema())
@@ -325,27 +327,38 @@ import polars as pl, pyarrow as pa
 import tracefast as tf
 
 seen = []
+late = set()
 
 def interrupt(*_):
+    if not seen:
+        late.update(sys.modules.keys() - loaded)
     seen.append(time.monotonic())
     raise KeyboardInterrupt
 
+def say():
+    os.write(1, repr((min(seen, default=time.monotonic()), sorted(late))).encode())
+
 # Where a library made an error of the signal, the interrupt follows as soon as Python runs.
-atexit.register(lambda: os.write(1, repr(min(seen, default=time.monotonic())).encode()))
-how, log = sys.argv[1:]
+atexit.register(say)
+how, log, short = sys.argv[1:]
 if how != "scan":  # polars looks for signals by a handler of its own, which this one would replace
     signal.signal(signal.SIGINT, interrupt)
 ways = {
-    "iterate": lambda: list(tf.read(log)),
-    "parse": lambda: tf.parse(log, None),
-    "polars": lambda: pl.DataFrame(tf.read(log)),
-    "pyarrow": lambda: pa.table(tf.read(log)),
-    "scan": lambda: tf.scan(log).group_by("args", "line").len().collect(),
+    "iterate": lambda log: list(tf.read(log)),
+    "parse": lambda log: tf.parse(log, None),
+    "polars": lambda log: pl.DataFrame(tf.read(log)),
+    "pyarrow": lambda log: pa.table(tf.read(log)),
+    "scan": lambda log: tf.scan(log).group_by("args", "line").len().collect(),
 }
+# Imports what is imported at first use, such as pandas by pyarrow. An interrupt in the middle of an
+# import may be lost: modules by Cython ignore all exceptions where they register their types.
+ways[how](short)
+loaded = set(sys.modules)
 print("begun", flush=True)
 while True:  # a log that is read too fast is read again
-    ways[how]()
+    ways[how](log)
 """
+SHORT = DATA / "spawn" / "spawn.strace"
 WAYS = ["iterate", "parse", "polars", "pyarrow", "scan"]
 # A twentieth of a second passes until a signal is seen; then there may be other work to do.
 SOON_S = 0.1
@@ -355,8 +368,10 @@ SCAN_S = 5.0  # until the end of the process, before which polars may print much
 
 def interrupted(how: str, log: Path) -> float:
     """Stop a child by SIGINT in mid-work; give the seconds until it saw that."""
-    seen, sent, _ = stopped(CHILD, how, log, after_s=0.3)
-    return float(seen) - sent
+    said, sent, _ = stopped(CHILD, how, log, SHORT, after_s=0.3)
+    seen, late = literal_eval(said)
+    assert late == []  # Else the interrupt could have come in an import, and be lost.
+    return seen - sent
 
 
 def stops(how: str, once: Callable[[], float]) -> bool:

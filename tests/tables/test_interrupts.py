@@ -10,6 +10,7 @@ import tracefast as tf
 from support.command import pipes
 from support.command.interrupts import stopped
 from support.logs import write_long
+from support.paths import DATA
 
 CHILD = """
 import signal, sys
@@ -18,7 +19,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import polars as pl
 import tracefast as tf
 
-how, *names = sys.argv[1:]
+how, short, *names = sys.argv[1:]
 {before}
 print("begun", flush=True)
 {work}
@@ -31,22 +32,29 @@ from tracefast.scanning import sources as scanned
 # The same log many times.
 scanned.files_sharing_names = lambda *_: frozenset()
 sources.identity = lambda name: name
-events = tf.scan(names)
 tables = {
-    "files": lambda: tf.files(events),
-    "files, streamed": lambda: tf.files(events),
-    "files of some": lambda: tf.files(events.filter(pl.col("args").str.contains("x.y"))),
-    "darshan": lambda: tf.files(events, darshan=True),
-    "syscalls": lambda: tf.syscalls(events),
-    "processes": lambda: tf.processes(events),
-    "forks": lambda: tf.forks(events),
-    "fork_summary": lambda: tf.fork_summary(events),
-    "events": lambda: tf.events(events),
-    "covered_bytes": lambda: tf.covered_bytes(events, by="path"),
+    "files": lambda events: tf.files(events),
+    "files, streamed": lambda events: tf.files(events),
+    "files of some": lambda events: tf.files(events.filter(pl.col("args").str.contains("x.y"))),
+    "darshan": lambda events: tf.files(events, darshan=True),
+    "syscalls": lambda events: tf.syscalls(events),
+    "processes": lambda events: tf.processes(events),
+    "forks": lambda events: tf.forks(events),
+    "fork_summary": lambda events: tf.fork_summary(events),
+    "events": lambda events: tf.events(events),
+    "covered_bytes": lambda events: tf.covered_bytes(events, by="path"),
 }
+
+def make(names):
+    events = tf.scan(names)
+    tables[how](events).collect(engine="streaming" if "streamed" in how else "auto")
+
+# Imports what is imported at first use: an interrupt in the middle of an import may be lost.
+make(short)
 """,
-    work='tables[how]().collect(engine="streaming" if "streamed" in how else "auto")',
+    work="make(names)",
 )
+SHORT = DATA / "spawn" / "spawn.strace"
 TABLES = [
     "files",
     "files, streamed",
@@ -81,7 +89,7 @@ def endless(spawn_strace, tmp_path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_ctrl_c_stops_the_table_of_a_log(table, endless):
-    assert interrupted(TABLE, table, endless) < SOON_S
+    assert interrupted(TABLE, table, SHORT, endless) < SOON_S
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +106,7 @@ def long_parquet(tmp_path_factory) -> list[Path]:
 
 @pytest.mark.parametrize("table", ["files", "syscalls", "forks", "files of some"])
 def test_ctrl_c_stops_the_table_of_parquet(table, long_parquet):
-    assert interrupted(TABLE, table, *long_parquet) < SOON_S
+    assert interrupted(TABLE, table, SHORT, *long_parquet) < SOON_S
 
 
 MANY = CHILD.format(before="", work='tf.parse_many(names, "events", jobs=2)')
@@ -110,7 +118,7 @@ def test_ctrl_c_stops_parse_many_in_the_middle_of_a_log(spawn_strace, tmp_path, 
     # Two gigabytes of text: of what repeats itself, xz makes very little.
     part = lzma.compress(lines * (10_000_000 // len(lines)), preset=1)
     Path("long.strace.xz").write_bytes(part * 200)
-    assert interrupted(MANY, "", "long.strace.xz") < SOON_S
+    assert interrupted(MANY, "", "", "long.strace.xz") < SOON_S
     # It was stopped, and neither came to its end nor left anything.
     assert list(Path("events").iterdir()) == []
     assert [file for file in Path("events.manifest").rglob("*") if file.is_file()] == []

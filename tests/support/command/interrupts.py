@@ -56,6 +56,9 @@ def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float, float]:
     """Stop a child that runs a script of Python in mid-work, which has said that it has begun.
 
+    What the work needs is best imported before that: an interrupt that comes in the middle of an
+    import may be lost.
+
     Returns
     -------
     tuple of str, float and float
@@ -65,7 +68,7 @@ def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float
     """
     before = _processor_s()
     with subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
+        [sys.executable, "-X", "faulthandler", "-c", script, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -80,7 +83,7 @@ def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float
         try:
             out, errors = child.communicate(timeout=120)
         except subprocess.TimeoutExpired:
-            child.kill()
+            child.send_signal(signal.SIGABRT)  # It says where it is.
             pytest.fail(f"not stopped; {child.communicate()}")
     assert "KeyboardInterrupt" in errors, errors
     assert child.returncode != 0
