@@ -50,6 +50,27 @@ def rows_by_begin(rows: pl.DataFrame) -> dict[tuple[int, int], Row]:
     return {(row["tid"], row["line"]): row for row in calls.iter_rows(named=True)}
 
 
+def raced(machine: simulated.Machine) -> set[object]:
+    """Give descriptions, and their files, whose number another task changed during a call on it."""
+    found: set[object] = set()
+    made = [call for call in machine.calls if call.made is not None]
+    replacing = [call for call in machine.calls if call.shared and call.replaced]
+    for call in machine.calls:
+        for other in filter(call.races, made):
+            found |= {call.description, other.description, *other.replaced} - {None}
+        # On which number others were is not kept, nor through which description a file changed.
+        for other in replacing:
+            both = other.replaced | {other.description}
+            files = {one.inode for one in other.replaced}
+            near = call.description in both or (
+                call.description and call.description.inode in files
+            )
+            closes = call.table and call.numbers is other.numbers
+            if (near or closes) and call is not other and call.overlaps(other):
+                found |= both
+    return found | {one.inode for one in found}
+
+
 def check_offset(call: simulated.Call, row: Row, must: bool, bases: dict[object, int]) -> None:
     """Exact and right; where the log does not imply it, perhaps unknown, but never wrong."""
     known = row["offset_known"]
@@ -64,6 +85,10 @@ def check_offset(call: simulated.Call, row: Row, must: bool, bases: dict[object,
         assert not must
         base = call.offset - row["offset"]
         assert bases.setdefault(call.description, base) == base
+    elif known == "assumed":
+        # It gives its offset, but may append to what has raced.
+        assert not must
+        assert (call.name, row["offset"]) == ("pwrite64", call.given)
     else:
         assert not must
         assert known in {"ambiguous", "unknown"}
@@ -87,11 +112,12 @@ def check_identities(calls: list[tuple[simulated.Call, Row]]) -> None:
                 assert back.setdefault(row[name], what) is what
 
 
-def check_classes(calls: list[tuple[simulated.Call, Row]]) -> None:
+def check_classes(calls: list[tuple[simulated.Call, Row]], races: set[object]) -> None:
     """Classes of a stream follow from its offsets, wherever order and offsets are certain."""
     streams: dict[tuple[object, str], list[tuple[simulated.Call, Row]]] = {}
     for call, row in calls:
-        if call.kind in {"read", "write"} and call.ret is not None and call.ret > 0:
+        moved = call.ret is not None and call.ret > 0
+        if call.kind in {"read", "write"} and moved and call.description not in races:
             streams.setdefault((call.description, call.kind), []).append((call, row))
     for stream in streams.values():
         stream.sort(key=lambda pair: pair[0].ended)
@@ -127,6 +153,7 @@ def check(machine: simulated.Machine, found: Callable[[simulated.Call], Row], st
     bases: dict[object, int] = {}
     unclear = made_while_parents_are_guessed(machine)
     guessed = {call.description for call in unclear if call.kind}
+    races = raced(machine)
     for call, row in ended:
         assert row["name"] == call.name
         # It may be of a thread of one process, or of another process.
@@ -137,12 +164,13 @@ def check(machine: simulated.Machine, found: Callable[[simulated.Call], Row], st
         if call.kind in {"read", "write"}:
             must = ends.get(call, False) if call.appends else certain.get(call, True)
             must = must and (strict or len(machine.everyone) == 1)
-            must = must and call.description not in guessed
+            must = must and call.description not in guessed | races
+            must = must and not (call.appends and call.description.inode in races)
             check_offset(call, row, must, bases)
             if call.kind == "read" and row["size"] is not None:
                 assert row["size"] == call.size
     check_identities(ended)
-    check_classes(ended)
+    check_classes(ended, races)
 
 
 def check_bursts(machine: simulated.Machine, rows: pl.DataFrame) -> int:

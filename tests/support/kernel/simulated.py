@@ -82,6 +82,11 @@ class Call:
     effect: Callable[[], None] | None = None
     last: Callable[[], None] | None = None
     table: bool = False  # It changes the table.
+    fd: int | None = None  # The number that it is on,
+    numbers: Table | None = None  # in this table,
+    shared: bool = False  # which other tasks use, too.
+    made: int | None = None  # The number that it lets refer to `description`,
+    replaced: set[Description] = field(default_factory=set)  # and what that was before.
     at_once: bool = False  # Nothing happens meanwhile.
     tail: str = ""
     ret: int | None = 0
@@ -102,6 +107,11 @@ class Call:
         """Whether it moved the description's position."""
         at_position = self.given is None and self.kind != ""
         return at_position and not self.error and (self.kind == "seek" or bool(self.ret))
+
+    def races(self, other: Call) -> bool:
+        """Whether a strace that prints entries early shows that it may be on what `other` made."""
+        same = self.numbers is other.numbers and self.fd == other.made is not None
+        return same and self.task is not other.task and self.overlaps(other)
 
     def overlaps(self, other: Call) -> bool:
         """Whether they overlap; one that never ended does not end before the other."""
@@ -200,6 +210,8 @@ class Machine:
         self.tick()
         self.events += 1
         call.begun = self.events
+        call.numbers = call.task.table
+        call.shared = sum(task.table is call.numbers for task in self.tasks) > 1
         call.clock_began = self.clock
         self.lines.append(f"{self.leader(call.task)}{call.name}({call.head}")
         call.line = len(self.lines)
@@ -325,6 +337,7 @@ class Machine:
             slots = [slot for other in self.tasks for slot in other.table.slots.values()]
             call.first_open = not any(held.inode is inode for held, _ in slots)
             task.table.slots[call.ret] = call.description, cloexec
+            call.made = call.ret
             if cuts:
                 inode.size = 0
 
@@ -360,7 +373,7 @@ class Machine:
 
     def sized(self, task: Task, name: str, kind: str) -> Call:
         fd = self.fd(task)
-        call = Call(task, name, f"{fd}, ", task.table.slots[fd][0], kind)
+        call = Call(task, name, f"{fd}, ", task.table.slots[fd][0], kind, fd=fd)
         call.requested = 1 + self.pick(400)
         return call
 
@@ -417,7 +430,7 @@ class Machine:
         whence = ["SEEK_SET", "SEEK_CUR", "SEEK_END"][self.pick(3)]
         by = self.pick(700) - 100 * (whence != "SEEK_SET")
         description = task.table.slots[fd][0]
-        call = Call(task, "lseek", f"{fd}, {by}, {whence}", description, "seek")
+        call = Call(task, "lseek", f"{fd}, {by}, {whence}", description, "seek", fd=fd)
 
         def effect() -> None:
             bases = {"SEEK_SET": 0, "SEEK_CUR": description.position}
@@ -434,7 +447,7 @@ class Machine:
         fd = self.fd(task)
         description = task.table.slots[fd][0]
         size = self.pick(6000)
-        call = Call(task, "ftruncate", f"{fd}, {size}", description)
+        call = Call(task, "ftruncate", f"{fd}, {size}", description, fd=fd)
         if description.mode == READ_ONLY:
             return self.failing(call, "EINVAL")
 
@@ -451,7 +464,7 @@ class Machine:
             return None
         append = bool(self.pick(2))
         flags = "O_RDONLY" + "|O_APPEND" * append
-        call = Call(task, "fcntl", f"{fd}, F_SETFL, {flags}", description, at_once=True)
+        call = Call(task, "fcntl", f"{fd}, F_SETFL, {flags}", description, at_once=True, fd=fd)
 
         def effect() -> None:
             description.append = append
@@ -463,10 +476,10 @@ class Machine:
         self, task: Task, name: str, head: str, source: int, least: int, cloexec: bool
     ) -> Call:
         description = task.table.slots[source][0]
-        call = Call(task, name, head, description, table=True)
+        call = Call(task, name, head, description, table=True, fd=source)
 
         def last() -> None:
-            call.ret = task.table.free(least)
+            call.ret = call.made = task.table.free(least)
             task.table.slots[call.ret] = description, cloexec
 
         call.last = last
@@ -484,15 +497,23 @@ class Machine:
     def dup2(self, task: Task) -> Call:
         fd, to, third = self.fd(task), 3 + self.pick(6), self.pick(3)
         flags = ["", ", 0", ", O_CLOEXEC"][third]
-        call = Call(task, "dup3" if flags else "dup2", f"{fd}, {to}{flags}", table=True)
+        call = Call(task, "dup3" if flags else "dup2", f"{fd}, {to}{flags}", table=True, fd=fd)
         call.description = task.table.slots[fd][0]
         if fd == to and flags:
             return self.failing(call, "EINVAL")
         call.ret = to
         description = call.description
 
+        def note_replaced() -> None:
+            call.replaced |= {slot[0] for number, slot in task.table.slots.items() if number == to}
+
+        if fd != to:
+            note_replaced()
+
         def last() -> None:
             if fd != to:
+                note_replaced()
+                call.made = to
                 task.table.slots[to] = description, third == 2
 
         call.last = last

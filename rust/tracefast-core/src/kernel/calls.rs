@@ -86,6 +86,11 @@ impl Kernel {
             Op::Exec if !self.follows => pending.unseen = self.hold_shared(task).map(Box::new),
             // Where that was, its line need not say so.
             Op::Exec if self.leaves_programs => self.leave(task, head.op),
+            Op::Dup => {
+                let fds = head.fd.zip(head.fd2);
+                let unseen = fds.and_then(|(from, to)| self.tasks.replacing(task, from, to));
+                pending.unseen = unseen.map(Box::new);
+            }
             Op::Open | Op::Truncate if may_cut(head) => {
                 self.tasks.files.inodes.begin_cut();
                 let unseen = UnseenMoves { cuts: true, ..UnseenMoves::default() };
@@ -225,6 +230,11 @@ impl Kernel {
         effect: &Effect,
     ) {
         let mut pending = self.tasks.take_pending(task);
+        if effect.op == Op::Dup
+            && let Some(unseen) = pending.as_mut().and_then(|pending| pending.unseen.take())
+        {
+            self.tasks.replaced(*unseen);
+        }
         if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
             block.rows.comm[row] = key_in(block.comms, comm);
             block.set(row, C::Comm);

@@ -52,8 +52,10 @@
 //! | a fork makes a task | entry, if the child shows itself | only the result names the child |
 //! | a transfer moves the position, changes the size | exit | its bytes are known |
 //!
-//! Because of the reference, another thread may close or reuse the number during a call. A child
-//! may show itself in the log before the call of its parent returns.
+//! Because of the reference, another thread may close the number during a call. If it gives the
+//! number to another description meanwhile, the call may be on either: the kernel takes the
+//! reference after the entry is in the log (`tasks/number_races.rs`). A child may show itself in the
+//! log before the call of its parent returns.
 //!
 //! # What is never guessed
 //!

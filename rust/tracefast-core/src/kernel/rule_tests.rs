@@ -251,6 +251,7 @@ files! {
     memory,
     names,
     namespaces,
+    number_races,
     numbers,
     offsets,
     older,

@@ -22,8 +22,17 @@ enum Slot {
     #[default]
     Unknown,
     /// No descriptor has it since a call closed the one that had it.
-    Closed,
+    Closed(Since),
     Open(Descriptor),
+}
+
+/// What is known of a number since its descriptor was closed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Since {
+    /// Others used the description then, perhaps in calls on this number.
+    in_use: bool,
+    /// It was closed once more, so a call whose end is not in the log yet may have made it.
+    again: bool,
 }
 
 impl Slot {
@@ -31,14 +40,8 @@ impl Slot {
     fn open(self) -> Option<Descriptor> {
         match self {
             Self::Open(descriptor) => Some(descriptor),
-            Self::Unknown | Self::Closed => None,
+            Self::Unknown | Self::Closed(_) => None,
         }
-    }
-
-    /// Takes the descriptor out.
-    #[inline]
-    fn take(&mut self) -> Option<Descriptor> {
-        std::mem::replace(self, Self::Closed).open()
     }
 }
 
@@ -62,6 +65,8 @@ pub(crate) struct FdTable {
     pub diverged: bool,
     /// A task whose calls are not in the log uses it, too.
     pub hidden: bool,
+    /// Calls were on a number that was given to another description: they may still be under way.
+    pub raced: bool,
     /// How many descriptors were looked at for rings so far.
     pub looked_at: u32,
     /// Standard input, output and error, which are older than the log, are not in it yet: of many
@@ -106,13 +111,55 @@ impl FdTable {
     /// Whether the log shows that no descriptor has the number `fd`.
     pub(crate) fn is_closed(&self, fd: i32) -> bool {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));
-        matches!(slot, Some(Slot::Closed))
+        matches!(slot, Some(Slot::Closed(_)))
+    }
+
+    /// Whether calls that have begun on the number `fd` may not be over. Its next description may be
+    /// the one that they use: see `tasks/number_races.rs`.
+    #[inline]
+    pub(crate) fn is_in_use(&self, files: &OpenFileDescriptions, fd: i32) -> bool {
+        if self.raced {
+            return true;
+        }
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));
+        match slot {
+            Some(Slot::Open(descriptor)) => {
+                let file = files.at(descriptor.file);
+                file.is_some_and(|open| open.is_shared() || open.inherited)
+            }
+            Some(&Slot::Closed(Since { in_use, again })) => in_use || again,
+            Some(Slot::Unknown) | None => false,
+        }
+    }
+
+    /// Whether a descriptor with the number `fd` was made before the call that makes it has ended, as
+    /// far as the log shows.
+    #[cold]
+    pub(crate) fn was_made_early(&self, files: &OpenFileDescriptions, fd: i32) -> bool {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));
+        match slot {
+            // It was used as if it was older than the log, and nothing has closed it.
+            Some(Slot::Open(descriptor)) => {
+                files.at(descriptor.file).is_some_and(|open| open.inherited)
+            }
+            Some(Slot::Closed(since)) => since.again,
+            Some(Slot::Unknown) | None => false,
+        }
+    }
+
+    /// A close of the number `fd`, if it is closed, has not failed.
+    #[inline]
+    pub(crate) fn close_again(&mut self, fd: i32) {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
+        if let Some(Slot::Closed(since)) = slot {
+            since.again = true;
+        }
     }
 
     /// The number `fd`, if it is free, may refer to a description that the log does not show.
     pub(crate) fn may_open(&mut self, fd: i32) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
-        if let Some(slot @ Slot::Closed) = slot {
+        if let Some(slot @ Slot::Closed(_)) = slot {
             *slot = Slot::Unknown;
         }
     }
@@ -208,15 +255,23 @@ impl FdTable {
 
     /// Closes `fd`.
     pub(crate) fn close(&mut self, files: &mut OpenFileDescriptions, fd: i32) {
-        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
-        if let Some(slot) = slot.and_then(Slot::take) {
-            files.release(slot.file);
+        let Some(slot) = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) else {
+            return;
+        };
+        if let Some(before) = slot.open() {
+            let in_use = files.at(before.file).is_some_and(OpenFileDescription::is_shared);
+            *slot = Slot::Closed(Since { in_use, again: false });
+            files.release(before.file);
+        } else if matches!(slot, Slot::Unknown) {
+            *slot = Slot::Closed(Since::default());
         }
     }
 
     /// Removes `fd`, and keeps its description.
     pub(crate) fn take(&mut self, fd: i32) -> Option<Descriptor> {
-        self.slots.get_mut(usize::try_from(fd).ok()?)?.take()
+        let slot = self.slots.get_mut(usize::try_from(fd).ok()?)?;
+        let again = matches!(slot, Slot::Closed(_));
+        std::mem::replace(slot, Slot::Closed(Since { in_use: true, again })).open()
     }
 
     /// Ends a removal: puts the descriptor back if the close did not take place and the number is
@@ -229,7 +284,7 @@ impl FdTable {
         open: bool,
     ) {
         match usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
-            Some(slot @ (Slot::Unknown | Slot::Closed)) if open => *slot = Slot::Open(taken),
+            Some(slot @ (Slot::Unknown | Slot::Closed(_))) if open => *slot = Slot::Open(taken),
             _ => files.release(taken.file),
         }
     }

@@ -149,7 +149,12 @@ impl OpenFileDescription {
         self.number
     }
 
-    /// Whether it has several users: descriptors, calls under way.
+    /// How many users it has: descriptors, calls under way, messages.
+    pub(crate) fn users(&self) -> u32 {
+        self.refs
+    }
+
+    /// Whether it has several users.
     pub(crate) fn is_shared(&self) -> bool {
         self.refs > 1
     }
@@ -434,6 +439,11 @@ impl OpenFileDescriptions {
             open.number = self.numbers;
         }
         Some(open)
+    }
+
+    /// How many users the description has.
+    pub(crate) fn users(&self, file: DescriptionRef) -> u32 {
+        self.at(file).map_or(0, OpenFileDescription::users)
     }
 
     /// Adds a user: a descriptor, a call in progress, a message.

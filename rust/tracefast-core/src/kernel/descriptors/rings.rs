@@ -50,7 +50,7 @@ impl Kernel {
                 held.extend(self.tasks.files.hold(fd, file, true, Some(Changes::Any)));
             }
         }
-        Some(UnseenMoves { held, files: true, cuts: false })
+        Some(UnseenMoves { held, files: true, ..UnseenMoves::default() })
     }
 
     /// A line was not understood that may have been a call: it may have done what a ring does.

@@ -357,6 +357,11 @@ impl Inodes {
         self.open.get_mut(at as usize).and_then(Option::as_mut)
     }
 
+    /// The file, which does not change.
+    pub(crate) fn at(&self, at: InodeRef) -> Option<&Inode> {
+        self.open.get(at as usize).and_then(Option::as_ref)
+    }
+
     /// A file changed that is not open.
     pub(crate) fn changed_unopened(&mut self, id: u64) {
         self.note_change(id, self.now);

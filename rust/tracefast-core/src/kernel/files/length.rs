@@ -229,6 +229,11 @@ impl Length {
         }
     }
 
+    /// Whether such a call is under way, and no other one since it began.
+    pub(crate) fn is_only(&self, resize: ResizeStart) -> bool {
+        self.in_progress.is_only(resize.call_start)
+    }
+
     /// Applies what a call did that is over `now`.
     pub(crate) fn change(&mut self, change: Change, raced: bool, now: Moment) {
         if change == Change::Nothing {

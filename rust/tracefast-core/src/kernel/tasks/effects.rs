@@ -31,10 +31,13 @@ impl Kernel {
         let fd2 = block.fd(row, true);
         let ret = block.ret(row);
         let failed = block.rows.has(row, C::Errno);
+        let done = ret.is_some_and(|ret| ret >= 0) && !failed;
         if !effect.begun {
+            if let (Op::Close, Some(fd), true) = (effect.op, fd, done) {
+                self.tasks.closed_again(task, fd);
+            }
             self.entry(task, effect.op, effect.flags, fd);
         }
-        let done = ret.is_some_and(|ret| ret >= 0) && !failed;
         let cloexec = effect.flags & open_flags::CLOEXEC != 0;
         if matches!(effect.op, Op::Fork | Op::Exec) && !failed {
             self.estimate(task, row, block);

@@ -170,10 +170,20 @@ impl Tasks {
         if !inherited {
             self.table_changes(at);
         }
+        let raced = self.is_raced(at, fd);
+        let table = &self.tables[at];
+        let before = table.get(fd);
+        let closed = inherited && raced && before.is_none();
+        let early = raced && table.was_made_early(&self.files, fd);
         let table = &mut self.tables[at];
         let file = table.open(&mut self.files, fd, file, cloexec)?;
         if table.hidden || self.files.hidden && inherited {
             self.files.hide(file);
+        }
+        if closed {
+            self.used_after_close(at, fd, file);
+        } else if raced {
+            self.change_hands(at, fd, before, early);
         }
         if inherited && self.attached {
             self.may_be_of_others(task, fd, file);
@@ -228,6 +238,9 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_for(at, fd);
         self.table_changes(at);
+        let (raced, before) = (self.is_raced(at, fd), self.tables[at].get(fd));
+        // dup2(2) may replace what is older than the log.
+        let early = raced && before.is_none() && self.tables[at].was_made_early(&self.files, fd);
         let table = &mut self.tables[at];
         table.install(&mut self.files, fd, file, cloexec);
         let (unordered, hidden) = (table.unordered || table.diverged, table.hidden);
@@ -236,6 +249,9 @@ impl Tasks {
         }
         if hidden {
             self.files.hide(file);
+        }
+        if raced {
+            self.change_hands(at, fd, before, early);
         }
     }
 

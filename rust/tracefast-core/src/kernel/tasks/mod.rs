@@ -4,8 +4,8 @@
 //! `fork.rs` makes tasks (`namespaces.rs` those with other numbers, `guesses.rs` those with several
 //! possible parents; `hidden_children.rs` is about those whose calls are not in the log,
 //! `unshown_flags.rs` about those that may be threads), `directories.rs` is about where their paths
-//! start, `fd_tables.rs` about their descriptors,
-//! `passed_descriptors.rs` about those that come from other tasks; `task_cache.rs` finds tasks by
+//! start, `fd_tables.rs` about their descriptors, `number_races.rs` about numbers that several threads
+//! use and change at once, `passed_descriptors.rs` about those that come from other tasks; `task_cache.rs` finds tasks by
 //! id, `shared.rs` holds what several share, such as address spaces, `comm.rs` their names;
 //! `effects.rs` is what calls do, `unseen_programs.rs` is about programs whose calls are missing.
 
@@ -17,6 +17,7 @@ mod fork;
 mod guesses;
 mod hidden_children;
 mod namespaces;
+mod number_races;
 mod passed_descriptors;
 mod shared;
 pub(crate) mod task_cache;

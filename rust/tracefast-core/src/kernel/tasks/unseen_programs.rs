@@ -28,6 +28,6 @@ impl Kernel {
                 held.extend(self.tasks.files.hold(fd, file, true, None));
             }
         }
-        (!held.is_empty()).then_some(UnseenMoves { held, files: false, cuts: false })
+        (!held.is_empty()).then_some(UnseenMoves { held, ..UnseenMoves::default() })
     }
 }

@@ -85,6 +85,8 @@ pub(crate) struct UnseenMoves {
     pub files: bool,
     /// A call may cut a file by its name meanwhile.
     pub cuts: bool,
+    /// How many users the first one had when the call began, if that replaces it by the second one.
+    pub users: u32,
 }
 
 impl UnseenMoves {
@@ -109,14 +111,21 @@ impl UnseenMoves {
     #[cold]
     pub(crate) fn moved_nothing(self, files: &mut OpenFileDescriptions) {
         for held in self.held {
-            if let (Some(open), Some(start)) = (files.get(held.file), held.call_start) {
-                let overlap = open.in_progress.end(start, Some(0), false);
-                match overlap.total {
-                    Total::Moved(moved) if overlap.overlapped => {
-                        open.position = open.position.plus(moved);
+            if let Some((open, inodes)) = files.with_inodes(held.file) {
+                if let Some(start) = held.call_start {
+                    let overlap = open.in_progress.end(start, Some(0), false);
+                    match overlap.total {
+                        Total::Moved(moved) if overlap.overlapped => {
+                            open.position = open.position.plus(moved);
+                        }
+                        Total::Lost => open.lose(),
+                        _ => {}
                     }
-                    Total::Lost => open.lose(),
-                    _ => {}
+                }
+                let now = inodes.now();
+                let inode = open.inode.and_then(|inode| inodes.get(inode));
+                if let Some((inode, resize)) = inode.zip(held.resize) {
+                    inode.length.end(Some(resize), now);
                 }
             }
             held.release(files);

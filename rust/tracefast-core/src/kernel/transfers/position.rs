@@ -202,8 +202,8 @@ impl CallsInProgress {
     pub(crate) fn is_alone(&mut self, call_start: Option<CallStart>) -> bool {
         match call_start {
             None => self.is_empty(),
-            Some(CallStart { steps, alone }) => {
-                let only = alone && steps == self.steps && self.count == 1;
+            Some(start) => {
+                let only = self.is_only(start);
                 if only {
                     self.count = 0;
                     self.steps = self.steps.wrapping_add(1);
@@ -211,6 +211,12 @@ impl CallsInProgress {
                 only
             }
         }
+    }
+
+    /// Whether the call of `call_start` is under way, and no other one since it began.
+    #[inline]
+    pub(crate) fn is_only(&self, call_start: CallStart) -> bool {
+        call_start.alone && call_start.steps == self.steps && self.count == 1
     }
 
     /// A call begins and ends here, while others are under way.
