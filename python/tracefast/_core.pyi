@@ -301,6 +301,12 @@ class FoldThreads:
     def take(self, batch: Batch) -> bool:
         """Wait for room, 0.05 s at most, and give a batch to all; return whether there was room."""
 
+    def take_from(self, events: ParquetEvents, rows: TaskRows | None = None) -> bool:
+        """Give all folds what a file has, for 0.05 s and a batch; return whether it was the rest.
+
+        `rows` adds to each batch what its rows say about tasks.
+        """
+
     def end(self) -> bool:
         """Wait, 0.05 s at most, until all have taken everything; return whether they have."""
 

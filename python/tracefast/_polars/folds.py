@@ -13,16 +13,13 @@ from tracefast import _core
 from tracefast._polars.arriving import arriving
 from tracefast._polars.compatible_types import Types, fitted
 from tracefast._polars.direct_read import Batches, Opener, UnreadableError, opener_of
-from tracefast._polars.fold_threads import pushed_to_all
+from tracefast._polars.fold_threads import expecting, pushed_to_all
 from tracefast._polars.given_events import ArrowStream, Events, rows_of
 from tracefast._polars.projection import project
 from tracefast._polars.source_threads import PATIENCE_S, cores, inside
 
 # Types of columns with few distinct words, which are looked up once per batch.
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
-
-# For so many folds it pays to find out first what each row says about tasks.
-_FOLLOWING: Final = 2
 
 
 class Fold(Protocol):
@@ -248,7 +245,7 @@ def fold_together(
     opener = opener_of(events)
     if opener is not None:
         folds = [new_fold() for new_fold in new_folds]
-        take_over = _expecting(folds)
+        take_over = expecting(folds)
         try:
             yield from _pushed_directly(opener(list(types)), folds)
         except UnreadableError:
@@ -257,7 +254,7 @@ def fold_together(
             take_over()
             return folds
     folds = [new_fold() for new_fold in new_folds]
-    take_over = _expecting(folds)
+    take_over = expecting(folds)
     for _ in pushed(rows, *folds):
         yield
     take_over()
@@ -278,37 +275,13 @@ def _pushed_directly(batches: Batches, folds: Sequence[Fold]) -> Iterator[None]:
     """Pass batches to folds: to one as they come, to several in threads."""
     several = [fold for fold in folds if isinstance(fold, _core.Fold)]
     if len(several) == len(folds) > 1:
-        yield from pushed_to_all(_with_task_rows(batches, several), several)
+        yield from pushed_to_all(batches, several)
         return
     for batch in batches:
         if batch is not None:
             for fold in folds:
                 fold.push(batch)
         yield
-
-
-def _with_task_rows(batches: Batches, folds: Sequence[_core.Fold]) -> Batches:
-    """Find out what each row says about tasks, if several folds would do so for themselves."""
-    follow = [fold for fold in folds if fold.follows_tasks]
-    if len(follow) < _FOLLOWING:
-        return batches
-    rows = _core.TaskRows()
-    return (None if batch is None else rows.add_to(batch) for batch in batches)
-
-
-def _expecting(folds: Sequence[Fold]) -> Callable[[], None]:
-    """Let the fold of created tasks take the workers that another one finds; give what does so."""
-    forks = [fold for fold in folds if isinstance(fold, _core.Forks)]
-    workers = [fold for fold in folds if isinstance(fold, _core.Workers)]
-    pairs = list(itertools.product(forks, workers[:1]))
-    for fold, _ in pairs:
-        fold.expect_workers()
-
-    def take() -> None:
-        for fold, found in pairs:
-            fold.take_workers(found)
-
-    return take
 
 
 def rows_of_folds(folds: Sequence[Fold]) -> list[pl.DataFrame]:

@@ -15,6 +15,7 @@ from tracefast.analysis.insights.lines import find_lines
 from tracefast.analysis.insights.log import Log
 from tracefast.analysis.insights.registry import chosen_rules
 from tracefast.analysis.insights.tables import QUESTION, Tables
+from tracefast.scanning.folds_ahead import FoldsAhead
 
 SCHEMA: Final = declared_schema("insights")
 _ORDER: Final = list(Severity)
@@ -91,6 +92,7 @@ def insights_and_logs(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     logs: Callable[[list[str]], object] | None = None,
+    ahead: FoldsAhead | None = None,
 ) -> pl.LazyFrame:
     """Give the rows of `insights`, and name the logs, also those in which nothing was found.
 
@@ -100,6 +102,8 @@ def insights_and_logs(
         As for `insights`.
     logs
         Called with the logs that have events, each time that the table is made.
+    ahead
+        Makes the tables of these events that need a pass over them, and has started.
     """
     rules = chosen_rules(select, ignore)
     rows_of(events, (), QUESTION)
@@ -112,7 +116,7 @@ def insights_and_logs(
         _batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         found = nothing
-        for step in _steps(events, rules, logs):
+        for step in _steps(events, rules, logs, ahead):
             if step is None:
                 yield project(nothing, with_columns)
             else:
@@ -133,10 +137,13 @@ class _Found(NamedTuple):
 
 
 def _steps(
-    events: Events, rules: Sequence[Rule], logs: Callable[[list[str]], object] | None
+    events: Events,
+    rules: Sequence[Rule],
+    logs: Callable[[list[str]], object] | None,
+    ahead: FoldsAhead | None,
 ) -> Iterator[pl.DataFrame | None]:
     """Apply rules; gives None from time to time, and the table at the end."""
-    tables = Tables(events, {name for rule in rules for name in rule.tables})
+    tables = Tables(events, {name for rule in rules for name in rule.tables}, ahead)
     for _ in tables.read():
         yield None
     yield from found_by(rules, tables)

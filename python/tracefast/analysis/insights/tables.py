@@ -17,24 +17,11 @@ from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.kernel_times import with_kernel_times
 from tracefast.analysis.forks.summary import Report, report
+from tracefast.analysis.insights.folds import FOLDS
 from tracefast.analysis.kernel_times import calls_of, has_columns
-from tracefast.analysis.waits import MIN_NS
+from tracefast.scanning.folds_ahead import FoldsAhead
 
 QUESTION: Final = "tracefast.insights"
-# The tables that need a pass over all events in order, by name.
-FOLDS: Final[dict[str, Callable[[], _core.Fold]]] = {
-    "files": _core.Files,
-    "syscalls": lambda: _core.Syscalls(span=True),
-    "waits": lambda: _core.Waits(min_ns=MIN_NS),
-    "forks": lambda: _core.Forks(hints=True),
-    # No rule asks how much memory a log of strace suggests that they have.
-    "workers": lambda: _core.Workers(estimates=False),
-    # Nor who read and wrote the files.
-    "roles": lambda: _core.Roles(users=False),
-    "tasks": _core.TaskTally,
-    "calls": _core.FileTally,
-    "polls": _core.PollTally,
-}
 # What the log of these is like is asked of every log.
 ALWAYS: Final = frozenset({"syscalls", "tasks", "calls", "polls"})
 _NOTHING_REFUSED: Final = pl.Schema(
@@ -70,12 +57,17 @@ class Tables:
         The events.
     wanted
         Names of those of `FOLDS` that are needed.
+    ahead
+        Makes all of `FOLDS` of these events, and has started.
     """
 
-    def __init__(self, events: Events, wanted: Collection[str]) -> None:
+    def __init__(
+        self, events: Events, wanted: Collection[str], ahead: FoldsAhead | None = None
+    ) -> None:
         # As given: folds read whole files directly.
         self._given = events
         self._rows = rows_of(events, _COLUMNS, QUESTION)
+        self._ahead = ahead
         self._wanted = [name for name in FOLDS if name in {*wanted, *ALWAYS}]
         self._folded: dict[str, pl.DataFrame] = {}
         self._by_log: dict[Choice, dict[object, pl.DataFrame]] = {}
@@ -89,6 +81,12 @@ class Tables:
         None
             From time to time, so that the caller can stop it.
         """
+        if self._ahead is not None:
+            yield from self._ahead.wait()
+            made = self._ahead.take()
+            if made is not None:
+                self._folded |= zip(made, rows_of_folds(list(made.values())), strict=True)
+                return
         makers = [FOLDS[name] for name in self._wanted]
         folds = yield from fold_together(self._given, makers, question=QUESTION)
         self._folded |= zip(self._wanted, rows_of_folds(folds), strict=True)

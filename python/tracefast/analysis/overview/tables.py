@@ -15,7 +15,8 @@ from tracefast.analysis.durations import LEAST_TIMED, timed_calls
 from tracefast.analysis.errors.frame import error_frame
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
-from tracefast.analysis.insights.tables import FOLDS, Tables
+from tracefast.analysis.insights.folds import FOLDS
+from tracefast.analysis.insights.tables import Tables
 from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
 from tracefast.analysis.overview.folds import SCREEN
 from tracefast.analysis.overview.quality import quality

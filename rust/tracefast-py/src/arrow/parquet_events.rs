@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use arrow_array::RecordBatch;
 use pyo3::prelude::*;
+use tracefast_io::Error;
 use tracefast_io::columns::parquet_events::SavedEvents;
 
 use crate::arrow::batch::Batch;
@@ -37,7 +39,14 @@ impl ParquetEvents {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let next = py.detach(|| self.batches.lock().unwrap_or_else(PoisonError::into_inner).next());
-        next.transpose().map(|batch| batch.map(Batch::new)).map_err(|error| exception(py, &error))
+        let next = py.detach(|| self.next_batch());
+        next.map(|batch| batch.map(Batch::new)).map_err(|error| exception(py, &error))
+    }
+}
+
+impl ParquetEvents {
+    /// The next rows.
+    pub(crate) fn next_batch(&self) -> Result<Option<RecordBatch>, Error> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner).next().transpose()
     }
 }

@@ -250,14 +250,19 @@ impl TaskRows {
 
     /// Give events, in order, with a column for folds that take all of them.
     fn add_to(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<Batch> {
-        let add = |events: &RecordBatch| {
-            py.detach(|| self.rows.lock().unwrap_or_else(PoisonError::into_inner).add_to(events))
-        };
+        let add = |events: &RecordBatch| py.detach(|| self.add(events));
         let more = match events.cast::<Batch>() {
             Ok(own) => add(own.get().rows()),
             Err(_) => add(&batch(events)?),
         };
         more.map(Batch::new).map_err(|error| arrow(&error))
+    }
+}
+
+impl TaskRows {
+    /// The same without the interpreter lock.
+    pub(crate) fn add(&self, events: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).add_to(events)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use pyo3::exceptions::PyRuntimeError;
@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 
 use crate::arrow::batch::Batch;
 use crate::arrow::import::arrow;
-use crate::tables::fold::{Fold, Pushed, SharedFold, taken};
+use crate::arrow::parquet_events::ParquetEvents;
+use crate::errors::exception;
+use crate::tables::fold::{Fold, Pushed, SharedFold, TaskRows, taken};
 
 /// Batches that a fold takes in one go: its own data stays in the processor's cache meanwhile.
 const TOGETHER: usize = 16;
@@ -152,6 +154,39 @@ impl Lanes {
     }
 }
 
+/// Why a file was not read to its end.
+enum Stopped {
+    Failed(Failed),
+    Unreadable(tracefast_io::Error),
+}
+
+impl Stopped {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Failed(failed) => failed.raise(),
+            Self::Unreadable(error) => exception(py, &error),
+        }
+    }
+}
+
+impl From<Failed> for Stopped {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
+impl From<arrow_schema::ArrowError> for Stopped {
+    fn from(error: arrow_schema::ArrowError) -> Self {
+        Self::Failed(Failed::Arrow(error))
+    }
+}
+
+impl From<tracefast_io::Error> for Stopped {
+    fn from(error: tracefast_io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
 fn push(fold: &SharedFold, batch: &RecordBatch) -> Result<(), Failed> {
     match fold.push(batch) {
         Pushed::Done => Ok(()),
@@ -186,11 +221,35 @@ impl FoldThreads {
         if self.is_full() && !self.give(py)? {
             return Ok(false);
         }
-        let batch = batch.rows();
-        let mut group = self.group();
-        group.bytes = group.bytes.saturating_add(batch.get_array_memory_size());
-        group.batches.push(batch.clone());
+        self.add(batch.rows().clone());
         Ok(true)
+    }
+
+    /// Give all folds what a file has, for a twentieth of a second and one batch at most; whether
+    /// that was the rest. `rows` adds to each batch what its rows say about tasks.
+    ///
+    /// Nothing here waits for Python, which may be busy with imports.
+    #[pyo3(signature = (events, rows = None))]
+    #[allow(clippy::needless_pass_by_value)] // Python's arguments.
+    fn take_from(
+        &self,
+        py: Python<'_>,
+        events: PyRef<'_, ParquetEvents>,
+        rows: Option<PyRef<'_, TaskRows>>,
+    ) -> PyResult<bool> {
+        let (events, rows) = (&*events, rows.as_deref());
+        let all = py.detach(|| {
+            let since = Instant::now();
+            while since.elapsed() < PATIENCE {
+                if self.is_full() && !self.hand_over()? {
+                    return Ok(false);
+                }
+                let Some(batch) = events.next_batch()? else { return Ok(true) };
+                self.add(rows.map_or(Ok(batch.clone()), |rows| rows.add(&batch))?);
+            }
+            Ok(false)
+        });
+        all.map_err(|error: Stopped| error.raise(py))
     }
 
     /// Wait, a twentieth of a second at most, until all folds have taken everything; whether they
@@ -213,17 +272,26 @@ impl FoldThreads {
         group.batches.len() >= TOGETHER || group.bytes >= LONG
     }
 
+    /// Adds a batch to the next group.
+    fn add(&self, batch: RecordBatch) {
+        let mut group = self.group();
+        group.bytes = group.bytes.saturating_add(batch.get_array_memory_size());
+        group.batches.push(batch);
+    }
+
     /// Gives the folds the next group, if there is room.
     fn give(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| {
-            let room = self.lanes.until(AHEAD - 1)?;
-            if room {
-                let group = std::mem::take(&mut *self.group());
-                self.lanes.give(&group.batches.into());
-            }
-            Ok(room)
-        })
-        .map_err(Failed::raise)
+        py.detach(|| self.hand_over()).map_err(Failed::raise)
+    }
+
+    /// The same without the interpreter lock.
+    fn hand_over(&self) -> Result<bool, Failed> {
+        let room = self.lanes.until(AHEAD - 1)?;
+        if room {
+            let group = std::mem::take(&mut *self.group());
+            self.lanes.give(&group.batches.into());
+        }
+        Ok(room)
     }
 }
 

@@ -1,6 +1,6 @@
 """`tracefast insights`: what is worth a change, in a program or in how it was recorded."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,9 @@ from tracefast.cli.command_line.exit_codes import FAILED, code_of
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.form import Format
+
+if TYPE_CHECKING:
+    from tracefast.scanning.folds_ahead import FoldsAhead
 
 _MAIN = ("severity", "code", "saving_high_ns", "evidence", "object")
 _SPARE = ("object", "saving_high_ns")
@@ -95,6 +98,36 @@ def insights(
       tracefast insights app.parquet --format sarif -o app.sarif --fail-on high
       tracefast insights --explain small-reads
     """
+    ahead = None if select or ignore else _begun(request)
+    try:
+        return _show(request, ahead, match, _listed(select), _listed(ignore), min_, fail_on)
+    finally:
+        if ahead is not None:
+            ahead.close()
+
+
+def _begun(request: Request) -> "FoldsAhead | None":
+    """Start the pass over a Parquet file, if it is the only input and all of it is wanted."""
+    from tracefast.analysis.insights.folds import FOLDS
+    from tracefast.cli.inputs.one_input import only_input
+    from tracefast.scanning.folds_ahead import FoldsAhead
+
+    match None if request.in_part else only_input(request.inputs):
+        case (file, "parquet"):
+            return FoldsAhead(file, FOLDS)
+    return None
+
+
+def _show(
+    request: Request,
+    ahead: "FoldsAhead | None",
+    match: str | None,
+    chosen: list[str],
+    ignored: list[str],
+    min_: Severity,
+    fail_on: Severity | None,
+) -> int:
+    # These take longer to import than a small log to read.
     import polars as pl
 
     from tracefast.analysis.insights.registry import chosen_rules
@@ -104,7 +137,6 @@ def insights(
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     check_columns(request, SCHEMA)
-    chosen, ignored = _listed(select), _listed(ignore)
     try:
         rules = chosen_rules(chosen, ignored)
     except ValueError as error:
@@ -113,7 +145,9 @@ def insights(
     empty: list[str] = []
     table, complete = run_analysis(
         request,
-        lambda events: insights_and_logs(events, select=chosen, ignore=ignored, logs=logs.extend),
+        lambda events: insights_and_logs(
+            events, select=chosen, ignore=ignored, logs=logs.extend, ahead=ahead
+        ),
         is_empty=lambda _: not logs,
         without_events=empty.extend,
     )
