@@ -1,22 +1,56 @@
 """Many tasks that no call has made: the time must not grow with the square of their number."""
 
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pytest
+
 import tracefast as tf
+
+THREAD = "clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD}, 88)"
+
+
+def seconds_of(lines: Iterable[str], folder: Path) -> float:
+    log = folder / "log.strace"
+    log.write_text("".join(f"{line}\n" for line in lines))
+    before = time.process_time()
+    assert tf.parse(log, None).rows > 0
+    return time.process_time() - before
 
 
 def seconds(tasks: int, folder: Path) -> float:
     """Give the processor time that a log of so many tasks takes."""
-    log = folder / "log.strace"
-    lines = (f'{1000 + task} read(3, "x"..., 10) = 10\n' for task in range(tasks))
-    log.write_text("".join(lines))
-    before = time.process_time()
-    assert tf.parse(log, None).rows == tasks
-    return time.process_time() - before
+    return seconds_of((f'{1000 + task} read(3, "x"..., 10) = 10' for task in range(tasks)), folder)
+
+
+def racing(threads: int, folder: Path) -> float:
+    """The same for threads that wait for a number, which is opened again as often."""
+    made = [f"100 {THREAD} = {1000 + thread}" for thread in range(threads)]
+    waiting = [f"{1000 + thread} read(3,  <unfinished ...>" for thread in range(threads)]
+    again = ["100 close(3) = 0", '100 openat(AT_FDCWD, "/a", O_RDONLY) = 3'] * threads
+    return seconds_of([again[1], *made, *waiting, *again], folder)
+
+
+def forking(threads: int, folder: Path) -> float:
+    """The same for threads that make processes, while a number is replaced as often."""
+    made = [f"100 {THREAD} = {1000 + thread}" for thread in range(threads)]
+    forks = [f"{1000 + thread} fork( <unfinished ...>" for thread in range(threads)]
+    opened = '100 openat(AT_FDCWD, "/a", O_RDONLY)'
+    files = [f"{opened} = 3", f"{opened} = 4", "100 dup(3) = 5", "100 dup(4) = 6"]
+    replaced = ["100 dup2(3, 7) = 7", "100 dup2(4, 7) = 7"] * threads
+    return seconds_of([*files, *made, *forks, *replaced], folder)
 
 
 def test_tasks_are_not_all_compared_with_each_other(tmp_path: Path) -> None:
     few = min(seconds(5_000, tmp_path) for _ in range(3))
     # Ten times as many took a hundred times as long.
     assert seconds(50_000, tmp_path) < 30 * max(few, 0.01)
+
+
+@pytest.mark.parametrize("made", [racing, forking])
+def test_tasks_are_not_all_asked_for_each_number(
+    made: Callable[[int, Path], float], tmp_path: Path
+) -> None:
+    few = min(made(2_000, tmp_path) for _ in range(3))
+    assert made(20_000, tmp_path) < 30 * max(few, 0.01)

@@ -9,8 +9,12 @@
 use crate::kernel::descriptors::fd_table::FdTable;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
 use crate::kernel::files::length::Changes;
+use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::{Task, TaskRef, Tasks};
 use crate::kernel::transfers::calls_under_way::{Held, UnseenMoves, drop_held};
+
+/// How many tasks are looked at. Where there are more, some call may be on any number that was in use.
+const LOOKED_AT: usize = 1 << 8;
 
 impl OpenFileDescriptions {
     /// Whether nothing has used the description since the call that holds it began, when it had so
@@ -54,27 +58,42 @@ impl Tasks {
     ) {
         let Some(now) = self.tables[at].get(fd).filter(|&now| before != Some(now)) else { return };
         let mut raced = Vec::new();
+        let many = self.slots.slots() > LOOKED_AT;
+        if many {
+            raced.extend(before);
+        } else {
+            self.add_calls_on(&mut raced, (at, fd), before, now);
+        }
+        if many || early || !raced.is_empty() {
+            raced.push(now);
+            self.tables[at].raced = true;
+        }
+        for file in raced {
+            self.files.lose_calls(file);
+        }
+    }
+
+    /// Finds the descriptions that calls of other tasks may be on, which began on the number while it
+    /// did not refer to `now`.
+    fn add_calls_on(
+        &self,
+        raced: &mut Vec<DescriptionRef>,
+        (at, fd): (usize, i32),
+        before: Option<DescriptionRef>,
+        now: DescriptionRef,
+    ) {
         for task in self.slots.iter().filter(|task| task.table == at) {
             // The close that has freed it.
             let closing = task.closing.is_some_and(|(closing, _)| closing == fd);
             let Some(pending) = task.pending.as_ref().filter(|_| !closing) else { continue };
             let on = pending.held.iter().flatten().filter(|held| held.fd == fd && held.file != now);
             raced.extend(on.map(|held| held.file));
-            // Which numbers it sends is not kept.
-            raced.extend(before.filter(|_| pending.message().is_some()));
-        }
-        // The copy of a child that has not shown itself may be of the table before or after.
-        let copied = |id: u32| self.by_number(id).and_then(|of| self.task(of));
-        let mut forks = self.forking.iter().filter(|forking| forking.child.is_none());
-        if forks.any(|forking| copied(forking.parent).is_some_and(|task| task.table == at)) {
-            raced.extend(before);
-        }
-        if early || !raced.is_empty() {
-            raced.push(now);
-            self.tables[at].raced = true;
-        }
-        for file in raced {
-            self.files.lose_calls(file);
+            // Which numbers it sends is not kept. The copy of a child that has not shown itself may
+            // be of the table before or after.
+            let forks = |forking: &Forking| forking.parent == task.id && forking.child.is_none();
+            if pending.message().is_some() || self.forking.iter().any(forks) {
+                raced.extend(before);
+            }
         }
     }
 
@@ -91,6 +110,13 @@ impl Tasks {
     /// close may come after it, or a call that opens another one before it. That is `file` now.
     #[cold]
     pub(super) fn used_after_close(&mut self, at: usize, fd: i32, file: DescriptionRef) {
+        if self.slots.slots() > LOOKED_AT {
+            let table = &mut self.tables[at];
+            if !std::mem::replace(&mut table.unordered, true) {
+                table.lose_order(&mut self.files);
+            }
+            return;
+        }
         let of = |task: &&Task| task.table == at;
         let closing = self.slots.iter().filter(of).filter_map(|task| task.closing);
         let closing = closing.filter(|&(closing, _)| closing == fd).map(|(_, slot)| slot.file);
