@@ -82,11 +82,11 @@ class Call:
     effect: Callable[[], None] | None = None
     last: Callable[[], None] | None = None
     table: bool = False  # It changes the table.
-    fd: int | None = None  # The number that it is on,
-    numbers: Table | None = None  # in this table,
-    shared: bool = False  # which other tasks use, too.
-    made: int | None = None  # The number that it lets refer to `description`,
-    replaced: set[Description] = field(default_factory=set)  # and what that was before.
+    fd: int | None = None  # The number that it is on.
+    numbers: Table | None = None  # The table of that number.
+    shared: bool = False  # Other tasks use the table, too.
+    made: int | None = None  # The number that refers to `description` after it.
+    replaced: set[Description] = field(default_factory=set)  # What `made` referred to before.
     at_once: bool = False  # Nothing happens meanwhile.
     tail: str = ""
     ret: int | None = 0
@@ -109,7 +109,7 @@ class Call:
         return at_position and not self.error and (self.kind == "seek" or bool(self.ret))
 
     def races(self, other: Call) -> bool:
-        """Whether a strace that prints entries early shows that it may be on what `other` made."""
+        """Whether it may be on what `other` made: entries come before lookups."""
         same = self.numbers is other.numbers and self.fd == other.made is not None
         return same and self.task is not other.task and self.overlaps(other)
 
