@@ -245,7 +245,10 @@ impl FoldThreads {
                     return Ok(false);
                 }
                 let Some(batch) = events.next_batch()? else { return Ok(true) };
-                self.add(rows.map_or(Ok(batch.clone()), |rows| rows.add(&batch))?);
+                self.add(match rows {
+                    Some(rows) => rows.add(&batch)?,
+                    None => batch,
+                });
             }
             Ok(false)
         });
