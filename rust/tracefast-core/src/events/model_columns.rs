@@ -9,7 +9,7 @@ use crate::hash::HashMap;
 
 use crate::events::file_id::file_id;
 use crate::events::model_rows::is_of_task;
-use crate::events::rows::Rows;
+use crate::events::rows::{Effect, Rows};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::text::string_view::unpack;
@@ -78,13 +78,29 @@ impl ModelColumns {
     /// Writes the columns. `text`, `side`: the buffers that the views of `rows` point into.
     pub(crate) fn write(&self, rows: &mut Rows, text: &[u8], side: &[u8]) {
         tasks(rows, self);
-        for &ShownFile { row, description, second } in &self.shown {
-            if let Some(description) = self.descriptions.get(description as usize)
-                && show(rows, row as usize, description, second)
+        if self.write_files(rows, false, text, side) {
+            self.write_files(rows, true, text, side);
+        }
+    }
+
+    /// Writes what rows show of their first or second descriptors. Returns whether others are left.
+    fn write_files(&self, rows: &mut Rows, second: bool, text: &[u8], side: &[u8]) -> bool {
+        let mut unnamed = Vec::new();
+        let mut columns = FileSlices::of(rows, second);
+        let mut others = false;
+        for shown in &self.shown {
+            if shown.second != second {
+                others = true;
+            } else if let Some(description) = self.descriptions.get(shown.description as usize)
+                && columns.show(shown.row as usize, description)
             {
-                identify(rows, row as usize, second, text, side);
+                unnamed.push(shown.row);
             }
         }
+        for row in unnamed {
+            identify(rows, row as usize, second, text, side);
+        }
+        others
     }
 }
 
@@ -174,49 +190,83 @@ fn part(rows: &mut Rows, range: std::ops::Range<usize>, sighted: &mut Sighted<'_
     }
 }
 
+/// The columns of a block that show what its first or second descriptors refer to, as slices of one
+/// length: that the row is inside of one is then checked once for all.
+struct FileSlices<'a> {
+    valid: &'a mut [u64],
+    effect: &'a mut [Effect],
+    number: &'a mut [u32],
+    path: &'a mut [u128],
+    file: &'a mut [u64],
+    file_type: &'a mut [u8],
+    second: bool,
+}
+
+impl<'a> FileSlices<'a> {
+    #[inline(always)]
+    fn of(rows: &'a mut Rows, second: bool) -> Self {
+        let len = rows.len;
+        let (number, path, file) = if second {
+            (&mut rows.ofd2, &mut rows.path2, &mut rows.file2)
+        } else {
+            (&mut rows.ofd, &mut rows.path, &mut rows.file)
+        };
+        Self {
+            valid: &mut rows.valid[..len],
+            effect: &mut rows.effect[..len],
+            number: &mut number[..len],
+            path: &mut path[..len],
+            file: &mut file[..len],
+            file_type: &mut rows.file_type[..len],
+            second,
+        }
+    }
+
+    /// See [`show`].
+    #[inline(always)]
+    fn show(&mut self, row: usize, description: &FileColumns) -> bool {
+        if row >= self.valid.len() {
+            return false;
+        }
+        let (path_bit, file_bit, ofd_bit) = if self.second {
+            (C::Path2.bit(), C::File2.bit(), C::Ofd2.bit())
+        } else {
+            (C::Path.bit(), C::File.bit(), C::Ofd.bit())
+        };
+        let before = self.valid[row];
+        let mut valid = before | ofd_bit;
+        self.number[row] = description.number;
+        if !self.second {
+            let said = (before & C::FileType.bit() != 0).then(|| self.file_type[row]);
+            if let Some(file_type) = FileType::settled(description.file_type, said) {
+                self.file_type[row] = file_type;
+                valid |= C::FileType.bit();
+            }
+        }
+        if let Some(path) = description.path {
+            self.path[row] = path;
+            valid |= path_bit;
+        } else if before & path_bit != 0 {
+            self.valid[row] = valid;
+            return true;
+        }
+        if let Some(id) = description.id {
+            self.file[row] = id;
+            valid |= file_bit;
+        } else if self.second {
+            self.effect[row].identify2 = false;
+        } else {
+            self.effect[row].identify = false;
+        }
+        self.valid[row] = valid;
+        false
+    }
+}
+
 /// Writes path, identity, type and number of a description into a row. To do so again changes
 /// nothing. Returns whether the row keeps a name that only its annotation gives.
-#[inline]
 pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, second: bool) -> bool {
-    let (path_column, file_column, ofd_column) =
-        if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
-    let before = rows.valid[row];
-    let mut valid = before | ofd_column.bit();
-    if second {
-        rows.ofd2[row] = description.number;
-    } else {
-        rows.ofd[row] = description.number;
-        let said = (before & C::FileType.bit() != 0).then(|| rows.file_type[row]);
-        if let Some(file_type) = FileType::settled(description.file_type, said) {
-            rows.file_type[row] = file_type;
-            valid |= C::FileType.bit();
-        }
-    }
-    if let Some(path) = description.path {
-        if second {
-            rows.path2[row] = path;
-        } else {
-            rows.path[row] = path;
-        }
-        valid |= path_column.bit();
-    } else if before & path_column.bit() != 0 {
-        rows.valid[row] = valid;
-        return true;
-    }
-    if let Some(id) = description.id {
-        if second {
-            rows.file2[row] = id;
-        } else {
-            rows.file[row] = id;
-        }
-        valid |= file_column.bit();
-    } else if second {
-        rows.effect[row].identify2 = false;
-    } else {
-        rows.effect[row].identify = false;
-    }
-    rows.valid[row] = valid;
-    false
+    FileSlices::of(rows, second).show(row, description)
 }
 
 /// Writes the identity of a file that only an annotation names.

@@ -9,7 +9,7 @@ use crate::events::details::Detail;
 use crate::events::rows::{Effect, NO_DETAIL, Rows};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
-use crate::events::vocabulary::{EventKind, Motion, Op, Status};
+use crate::events::vocabulary::{EventKind, Motion, Op, Status, open_flags};
 
 /// Kinds of rows whose task is unknown if they do not name it.
 const KINDS_WITHOUT_TASK: [EventKind; 4] =
@@ -39,6 +39,8 @@ pub enum RowClass {
     Path,
     /// It opens an absolute path.
     Open,
+    /// It shows the path of the working directory.
+    Directory,
     /// Anything else.
     Other,
 }
@@ -234,6 +236,9 @@ fn class_of(effect: &Effect, valid: u64, closed: bool, details: &[Detail]) -> Ro
             RowClass::Path
         }
         (Op::Open, None | Some(Detail::Directory(_))) if named => RowClass::Open,
+        (Op::Chdir, None) if named && effect.flags & open_flags::RESOLVED != 0 => {
+            RowClass::Directory
+        }
         _ => RowClass::Other,
     }
 }

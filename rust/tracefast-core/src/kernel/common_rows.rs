@@ -45,7 +45,9 @@ impl Kernel {
                 }
                 RowClass::Use => self.common_exit_use(task, row, block),
                 RowClass::Open => self.common_exit_open(task, row, block),
-                _ => false,
+                RowClass::Close => self.common_exit_close(task, row, block),
+                RowClass::Memory => self.common_exit_memory(task, row, block),
+                RowClass::Directory | RowClass::Other => false,
             };
         }
         block.since = self.tasks.files.inodes.now();
@@ -86,6 +88,7 @@ impl Kernel {
             RowClass::Memory => self.common_memory(task, row, block, begun),
             RowClass::Path => self.common_path(task, row, block),
             RowClass::Open => self.common_open(task, row, block),
+            RowClass::Directory => self.common_directory(task, row, block),
             RowClass::Other => false,
         }
     }
@@ -107,9 +110,23 @@ impl Kernel {
             return false;
         }
         let Some((task, comm)) = self.common_task(entry.tid, block) else { return false };
-        let kept = class == RowClass::Path && !block.rows.has(row, C::Size);
+        let op = entry.head.op;
+        // All that these do, they do at their exit.
+        let kept = match class {
+            RowClass::Path => !block.rows.has(row, C::Size),
+            RowClass::Memory => {
+                let mapped = op == Op::Use && entry.head.fd.is_none_or(|fd| fd >= 0);
+                !mapped && block.rows.effect[row].op == op
+            }
+            _ => false,
+        };
         let timed = class == RowClass::Open || class == RowClass::Path && !kept;
-        let held = class == RowClass::Use && matches!(entry.head.op, Op::Use | Op::Seek);
+        let held = match class {
+            RowClass::Use => matches!(op, Op::Use | Op::Seek),
+            RowClass::Memory => !kept && op == Op::Use,
+            RowClass::Close => op == Op::Close,
+            _ => false,
+        };
         if !(next || class == RowClass::Idle || kept || timed || held) {
             return false;
         }
@@ -166,7 +183,7 @@ impl Kernel {
         self.tasks.put_pending(task, pending);
     }
 
-    /// The entry of a call that uses one descriptor.
+    /// The entry of a call that uses or closes one descriptor.
     fn common_entry_use(
         &mut self,
         task: TaskRef,
@@ -183,6 +200,9 @@ impl Kernel {
         self.tasks.files.inodes.tick();
         self.tasks.files.hold_in(&mut pending.held[0], fd, file, position, changes);
         self.tasks.put_pending(task, pending);
+        if op == Op::Close {
+            self.tasks.closing(task, fd);
+        }
         true
     }
 
@@ -359,6 +379,30 @@ impl Kernel {
         true
     }
 
+    /// The exit of a close, whose entry has taken the descriptor out of the table.
+    fn common_exit_close(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+        if !self.common_exit_use(task, row, block) {
+            return false;
+        }
+        let made_up = block.rows.effect[row].made_up;
+        self.tasks.closed(task, made_up);
+        self.closed |= !made_up && is_done(block, row);
+        true
+    }
+
+    /// The exit of a call that changes an address space.
+    fn common_exit_memory(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+        let over = if maps_file(block, row) {
+            self.common_exit_use(task, row, block)
+        } else {
+            self.common_exit(task, row, block)
+        };
+        if over {
+            self.change_memory(task, row, block);
+        }
+        over
+    }
+
     /// A close.
     fn common_close(
         &mut self,
@@ -385,15 +429,32 @@ impl Kernel {
         block: &mut BlockRows<'_>,
         begun: bool,
     ) -> bool {
-        if block.rows.effect[row].op == Op::Use && !self.common_use(task, row, block, begun) {
+        if maps_file(block, row) && !self.common_use(task, row, block, begun) {
             return false;
         }
+        self.change_memory(task, row, block);
+        true
+    }
+
+    /// What such a call does to the address space.
+    fn change_memory(&mut self, task: TaskRef, row: usize, block: &BlockRows<'_>) {
         let effect = &block.rows.effect[row];
         if !effect.made_up
             && is_done(block, row)
             && let Some(&Detail::Memory(memory)) = block.side.details.get(effect.detail as usize)
         {
             self.tasks.space(task).change(memory);
+        }
+    }
+
+    /// A call that shows the path of the working directory.
+    fn common_directory(&mut self, task: TaskRef, row: usize, block: &BlockRows<'_>) -> bool {
+        if self.tasks.rooted {
+            return false;
+        }
+        let done = !block.rows.effect[row].made_up && is_done(block, row);
+        if done && block.rows.has(row, C::Path) {
+            self.tasks.show_directory(task, block.text_of(&block.rows.path[row]));
         }
         true
     }
@@ -431,6 +492,11 @@ impl Kernel {
         }
         true
     }
+}
+
+/// The call that changes an address space has a descriptor to do so; -1 stands for none: mmap(2).
+fn maps_file(block: &BlockRows<'_>, row: usize) -> bool {
+    block.rows.effect[row].op == Op::Use && block.rows.fd[row] >= 0
 }
 
 /// Shows the name that the task had when the call was entered.

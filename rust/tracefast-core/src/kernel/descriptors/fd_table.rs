@@ -259,9 +259,8 @@ impl FdTable {
             return;
         };
         if let Some(before) = slot.open() {
-            let in_use = files.at(before.file).is_some_and(OpenFileDescription::is_shared);
+            let in_use = files.release(before.file);
             *slot = Slot::Closed(Since { in_use, again: false });
-            files.release(before.file);
         } else if matches!(slot, Slot::Unknown) {
             *slot = Slot::Closed(Since::default());
         }
@@ -285,7 +284,9 @@ impl FdTable {
     ) {
         match usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
             Some(slot @ (Slot::Unknown | Slot::Closed(_))) if open => *slot = Slot::Open(taken),
-            _ => files.release(taken.file),
+            _ => {
+                files.release(taken.file);
+            }
         }
     }
 

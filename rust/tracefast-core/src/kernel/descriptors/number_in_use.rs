@@ -63,7 +63,9 @@ impl Kernel {
                     self.tasks.table(task).replace(fd, before);
                     self.waiting.push(Waiting { task, fd, slot });
                 }
-                None => self.tasks.files.release(before.file),
+                None => {
+                    self.tasks.files.release(before.file);
+                }
             }
         }
     }

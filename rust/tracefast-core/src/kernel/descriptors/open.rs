@@ -35,6 +35,8 @@ impl Kernel {
             typed.then_some(flags as u8)
         };
         let path = block.path(row, second);
+        let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
+        let special = paths::may_be_special(view);
         let id = if second {
             block.rows.has(row, C::File2).then(|| block.rows.file2[row])
         } else {
@@ -47,9 +49,9 @@ impl Kernel {
         if by_name {
             self.tasks.expect_set_up(task);
             self.tasks.opens(task);
-            same = self.follow(task, row, block, &mut file, name);
-            own =
-                same.is_none() && file.path.as_ref().is_some_and(|path| paths::is_of_process(path));
+            let of = if special { self.in_proc(task, &file) } else { None };
+            same = self.follow(of, row, block, &mut file, name);
+            own = special && same.is_none() && file.has_path(paths::is_of_process);
             let types = &mut self.tasks.files.inodes.types;
             match (file.id.filter(|_| !own), file.file_type) {
                 // A file that an open creates is a regular one: open(2).
@@ -72,15 +74,16 @@ impl Kernel {
         let stream = file.file_type.is_some_and(columns::is_stream)
             || !(by_name || memory)
             || flags & open_flags::PATH != 0
-            || file.path.as_ref().is_some_and(|path| devices::is_stream_device(path));
+            || special && file.has_path(devices::is_stream_device);
         if !stream {
             // What is opened again by its number may be a pipe or a terminal.
-            let again = file.file_type.is_none()
-                && file.path.as_ref().is_some_and(|path| paths::descriptor_in_proc(path).is_some());
+            let again = special
+                && file.file_type.is_none()
+                && file.has_path(|path| paths::descriptor_in_proc(path).is_some());
             let start = if again { Offset::Relative(0) } else { Offset::Exact(0) };
             file.position = Position::At(start);
         }
-        let generated = file.path.as_ref().is_some_and(|path| paths::is_generated(path));
+        let generated = special && file.has_path(paths::is_generated);
         let appends = flags & open_flags::APPEND != 0 && !generated;
         file.append = appends;
         let unshown = flags & open_flags::UNSHOWN != 0;
@@ -162,18 +165,22 @@ impl Kernel {
         identify(block, row, false);
     }
 
-    /// Finds the file that the name refers to: the one of descriptor 3 for `/proc/self/fd/3`, a new
-    /// one if the call created it. Returns the identity of the file of such a descriptor: it may have
-    /// no name, or one that other files have too.
+    /// The description that the name stands for: that of descriptor 3 for `/proc/self/fd/3`.
+    fn in_proc(&mut self, task: TaskRef, file: &OpenFileDescription) -> Option<DescriptionRef> {
+        paths::in_proc(&mut self.tasks, task, file.path.as_ref()?)
+    }
+
+    /// Finds the file that the name refers to: the one of the description `of`, if it stands for one, a
+    /// new one if the call created it. Returns the identity of the file of such a description: it may
+    /// have no name, or one that other files have too.
     fn follow(
         &mut self,
-        task: TaskRef,
+        of: Option<DescriptionRef>,
         row: usize,
         block: &mut BlockRows<'_>,
         file: &mut OpenFileDescription,
         name: Option<u64>,
     ) -> Option<u64> {
-        let of = file.path.as_ref().and_then(|path| paths::in_proc(&mut self.tasks, task, path));
         if let Some((open, inodes)) = of.and_then(|of| self.tasks.files.with_inodes(of)) {
             let inode = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| inode.id);
             (file.path, file.id, file.file_type) =

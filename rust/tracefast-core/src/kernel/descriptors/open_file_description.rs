@@ -164,6 +164,11 @@ impl OpenFileDescription {
         self.described = u64::MAX;
     }
 
+    /// Whether it has a path of which this holds.
+    pub(crate) fn has_path(&self, is: impl FnOnce(&[u8]) -> bool) -> bool {
+        self.path.as_ref().is_some_and(|path| is(path))
+    }
+
     /// Whether `path`, which is its own, is the path of a file. For most files this needs no look
     /// at the path.
     #[inline]
@@ -454,15 +459,16 @@ impl OpenFileDescriptions {
         Some(open)
     }
 
-    /// One user less.
+    /// One user less. Returns whether there are others.
     #[inline]
-    pub(crate) fn release(&mut self, file: DescriptionRef) {
-        if let Some(open) = self.get(file) {
-            open.refs -= 1;
-            if open.refs == 0 {
-                self.remove(file);
-            }
+    pub(crate) fn release(&mut self, file: DescriptionRef) -> bool {
+        let Some(open) = self.get(file) else { return false };
+        open.refs -= 1;
+        if open.refs == 0 {
+            self.remove(file);
+            return false;
         }
+        true
     }
 
     /// Nobody uses the description any more.

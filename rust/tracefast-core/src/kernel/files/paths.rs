@@ -26,6 +26,14 @@ pub(crate) fn may_be_generated(view: u128) -> bool {
     matches!(&start, b"/pro" | b"/sys")
 }
 
+/// Whether the path of a view may be one of those that [`is_generated`], [`is_of_process`],
+/// [`descriptor_in_proc`] and [`is_stream_device`](crate::linux::devices::is_stream_device) look for.
+#[inline]
+pub(crate) fn may_be_special(view: u128) -> bool {
+    let start = ((view >> 32) as u32).to_le_bytes();
+    matches!(&start, b"/pro" | b"/sys" | b"/dev")
+}
+
 /// Whether a path in proc(5) leads to a file elsewhere: `/proc/7/fd/3`, `/proc/self/root/etc/passwd`.
 #[cold]
 fn leads_out(path: &[u8]) -> bool {

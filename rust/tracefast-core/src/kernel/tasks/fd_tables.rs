@@ -108,10 +108,10 @@ impl Tasks {
     /// not have.
     pub(crate) fn lacks_close(&self, task: TaskRef, fd: i32) -> bool {
         let Some(task) = self.task(task) else { return false };
-        let (users, table) = (self.tables.users(task.table), &self.tables[task.table]);
+        let table = &self.tables[task.table];
         let old = table.get(fd).and_then(|file| self.files.at(file));
         old.is_some_and(|old| !old.inherited)
-            && users == 1
+            && self.tables.users(task.table) == 1
             && !(self.unordered || table.may_change_unseen())
     }
 
