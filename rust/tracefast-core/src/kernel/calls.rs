@@ -72,7 +72,9 @@ impl Kernel {
         match head.detail.and_then(|at| block.side.details.get(at as usize)) {
             Some(Detail::Sent(fds)) => {
                 let fds = fds.clone();
-                pending.send(self.send(task, pending.held[0].map(|held| held.file), &fds));
+                let number = self.send(task, pending.held[0].map(|held| held.file), &fds);
+                let file = |&fd| Some((fd, self.tasks.descriptor(task, fd)?));
+                pending.send(number, fds.iter().filter_map(file).collect());
             }
             Some(Detail::IntoLog) => {
                 if let Some(held) = pending.held[0] {
@@ -286,6 +288,7 @@ impl Kernel {
             None if BEGUN => 0,
             None => self.tasks.files.inodes.now(),
         };
+        self.tasks.since = block.since;
         let mut files: Bound = [None; 2];
         let mut held: [Option<Held>; 2] = [None; 2];
         // Nothing reads what such rows show of their descriptions, so it can be written later.
@@ -404,7 +407,13 @@ impl Kernel {
         let unseen = |open: &mut OpenFileDescription| open.inherited && open.number() == 0;
         let unseen = self.tasks.files.get(file).is_some_and(unseen);
         if unseen && self.tasks.descriptor(task, fd) == Some(file) {
+            // Besides the descriptor and this call.
+            let others = self.tasks.files.users(file) > 2;
             self.tasks.close(task, fd);
+            if others {
+                // They may be on what a call makes that has not ended.
+                self.tasks.closed_again(task, fd);
+            }
         }
         unseen
     }

@@ -4,6 +4,7 @@
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
+use crate::kernel::files::length::Moment;
 use crate::thin_vec::ThinVec;
 
 /// A descriptor without its number.
@@ -13,7 +14,23 @@ pub(crate) struct Descriptor {
     pub file: DescriptionRef,
     /// Execve closes it.
     pub cloexec: bool,
+    /// When the call ended that made it; or when its number was first seen.
+    pub made: Moment,
 }
+
+/// A descriptor that a table may have: a call made it in another table while a fork copied that.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Perhaps {
+    pub fd: i32,
+    /// What it refers to, if that was opened then: the index may have been used again.
+    pub file: DescriptionRef,
+    pub opened: Moment,
+    /// Execve closes it.
+    pub cloexec: bool,
+}
+
+/// How many of the copies of a table are remembered.
+pub(crate) const COPIES: usize = 8;
 
 /// What is known of a number.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,6 +84,12 @@ pub(crate) struct FdTable {
     pub hidden: bool,
     /// Calls were on a number that was given to another description: they may still be under way.
     pub raced: bool,
+    /// Its last copies, and when they were made, if several tasks used it then.
+    pub copies: ThinVec<(usize, Moment)>,
+    /// When it was copied from such a table.
+    pub copied: Moment,
+    /// What it may have, of numbers about which nothing is known.
+    pub perhaps: ThinVec<Perhaps>,
     /// How many descriptors were looked at for rings so far.
     pub looked_at: u32,
     /// Standard input, output and error, which are older than the log, are not in it yet: of many
@@ -242,7 +265,8 @@ impl FdTable {
         if self.slots.len() <= at {
             self.slots.resize(at + 1, Slot::Unknown);
         }
-        self.slots[at] = Slot::Open(Descriptor { file, cloexec });
+        let made = files.inodes.now();
+        self.slots[at] = Slot::Open(Descriptor { file, cloexec, made });
     }
 
     /// Sets or clears the close-on-exec flag of `fd`.
@@ -316,6 +340,7 @@ impl FdTable {
                 self.close(files, fd);
             }
         }
+        self.perhaps.retain(|perhaps| !perhaps.cloexec);
     }
 
     /// A copy of the table; its descriptors refer to the same descriptions.
@@ -324,7 +349,12 @@ impl FdTable {
         for file in self.files() {
             files.keep(file);
         }
-        Self { slots: self.slots.clone(), changes_unseen: self.changes_unseen, ..Self::default() }
+        Self {
+            slots: self.slots.clone(),
+            changes_unseen: self.changes_unseen,
+            perhaps: self.perhaps.clone(),
+            ..Self::default()
+        }
     }
 
     /// Does to this table what was done to another one, which was `before` and is `after`;

@@ -26,6 +26,7 @@ impl Kernel {
         second: bool,
         name: Option<u64>,
     ) -> Option<DescriptionRef> {
+        self.tasks.since = block.since;
         let flags = block.rows.effect[row].flags;
         let by_name = block.rows.effect[row].op == Op::Open;
         let typed = flags & open_flags::TYPED != 0 && flags & 0xff != FileType::Unknown as u32;

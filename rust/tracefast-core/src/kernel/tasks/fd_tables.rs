@@ -172,7 +172,9 @@ impl Tasks {
         }
         let raced = self.is_raced(at, fd);
         let table = &self.tables[at];
-        let before = table.get(fd);
+        let before = table.slot(fd);
+        let beside = !inherited && self.was_made_since(before);
+        let before = before.map(|slot| slot.file);
         let closed = inherited && raced && before.is_none();
         let early = raced && table.was_made_early(&self.files, fd);
         let table = &mut self.tables[at];
@@ -182,8 +184,13 @@ impl Tasks {
         }
         if closed {
             self.used_after_close(at, fd, file);
-        } else if raced {
-            self.change_hands(at, fd, before, early);
+        } else if raced || beside {
+            self.change_hands(at, fd, before, early, beside);
+        }
+        if inherited {
+            self.used_first(at, fd, file);
+        } else {
+            self.made(at, fd, before, file);
         }
         if inherited && self.attached {
             self.may_be_of_others(task, fd, file);
@@ -238,7 +245,9 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_for(at, fd);
         self.table_changes(at);
-        let (raced, before) = (self.is_raced(at, fd), self.tables[at].get(fd));
+        let (raced, before) = (self.is_raced(at, fd), self.tables[at].slot(fd));
+        let beside = self.was_made_since(before);
+        let before = before.map(|slot| slot.file);
         // dup2(2) may replace what is older than the log.
         let early = raced && before.is_none() && self.tables[at].was_made_early(&self.files, fd);
         let table = &mut self.tables[at];
@@ -250,9 +259,10 @@ impl Tasks {
         if hidden {
             self.files.hide(file);
         }
-        if raced {
-            self.change_hands(at, fd, before, early);
+        if raced || beside {
+            self.change_hands(at, fd, before, early, beside);
         }
+        self.made(at, fd, before, file);
     }
 
     /// See [`FdTable::dup`].

@@ -4,6 +4,7 @@
 //! oldest such call under way, until a return value or an event says otherwise.
 
 use crate::events::vocabulary::clone_flags::{CLONE_PIDFD, UNSHOWN};
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// A call under way that makes a task.
@@ -17,6 +18,8 @@ pub(crate) struct Forking {
     pub(crate) confirmed: bool,
     /// A task that is gone may have been the child.
     pub(crate) unproved: bool,
+    /// The fd table that it copies, and what that had at first, if several tasks use it.
+    pub(crate) copies: Option<(usize, Vec<(i32, DescriptionRef)>)>,
 }
 
 impl Tasks {
@@ -65,12 +68,14 @@ impl Tasks {
         if !std::mem::replace(&mut self.forks, true) {
             self.files.inodes.remembers = false;
         }
+        let copies = self.begin_copy(task, flags);
         self.forking.push_back(Forking {
             parent,
             flags,
             child: None,
             confirmed: false,
             unproved: false,
+            copies,
         });
     }
 

@@ -35,6 +35,7 @@ use crate::events::vocabulary::clone_flags::{
 use crate::kernel::address_space::AddressSpace;
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
+use crate::kernel::files::length::Moment;
 use crate::kernel::numbered::Numbered;
 use crate::kernel::tasks::directories::Directories;
 use crate::kernel::tasks::fork::Forking;
@@ -118,6 +119,8 @@ pub(crate) struct Tasks {
     /// Open file descriptions of all tasks.
     pub files: OpenFileDescriptions,
     forking: VecDeque<Forking>,
+    /// When the call at hand was entered, if it makes descriptors.
+    pub since: Moment,
     /// Children with numbers of other pid namespaces that have not shown themselves; the oldest
     /// first.
     unseen: VecDeque<Unseen>,
@@ -207,7 +210,7 @@ impl Tasks {
                 let table = if flags & CLONE_FILES != 0 {
                     self.tables.keep(table)
                 } else {
-                    self.copy_table(table)
+                    self.copy_for_child(table)
                 };
                 let directory = self.directories_of_child(maker, flags);
                 (group, table, directory, self.space_of_child(maker, flags))

@@ -5,11 +5,14 @@
 //! that tasks share, may have been on either. From then on the position of both is ambiguous. Right
 //! programs do not do that: close(2), "Multithreaded processes and `close()`".
 
+use crate::events::vocabulary::clone_flags::CLONE_FILES;
 #[cfg(doc)]
 use crate::kernel::descriptors::fd_table::FdTable;
-use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
-use crate::kernel::files::length::Changes;
-use crate::kernel::tasks::fork::Forking;
+use crate::kernel::descriptors::fd_table::{COPIES, Descriptor, Perhaps};
+use crate::kernel::descriptors::open_file_description::{
+    DescriptionRef, OpenFileDescription, OpenFileDescriptions,
+};
+use crate::kernel::files::length::{Changes, Moment};
 use crate::kernel::tasks::{Task, TaskRef, Tasks};
 use crate::kernel::transfers::calls_under_way::{Held, UnseenMoves, drop_held};
 
@@ -39,6 +42,13 @@ impl OpenFileDescriptions {
 }
 
 impl Tasks {
+    /// Whether a call has made this descriptor after the call at hand was entered. Which of them came
+    /// first, the log does not show.
+    #[inline]
+    pub(super) fn was_made_since(&self, slot: Option<Descriptor>) -> bool {
+        slot.is_some_and(|slot| slot.made > self.since)
+    }
+
     /// Whether calls of other tasks may be on the number `fd` of this table, which is about to refer
     /// to another description.
     #[inline]
@@ -47,7 +57,8 @@ impl Tasks {
     }
 
     /// The number refers to another description than `before`; `early`: it did so before the call that
-    /// made it ended ([`FdTable::was_made_early`]).
+    /// made it ended ([`FdTable::was_made_early`]); `beside`: both calls were under way at once, so it
+    /// may refer to either.
     #[cold]
     pub(super) fn change_hands(
         &mut self,
@@ -55,20 +66,26 @@ impl Tasks {
         fd: i32,
         before: Option<DescriptionRef>,
         early: bool,
+        beside: bool,
     ) {
         let Some(now) = self.tables[at].get(fd).filter(|&now| before != Some(now)) else { return };
         let mut raced = Vec::new();
         let many = self.slots.slots() > LOOKED_AT;
-        if many {
+        if many || beside {
             raced.extend(before);
-        } else {
-            self.add_calls_on(&mut raced, (at, fd), before, now);
+        }
+        if !many {
+            self.add_calls_on(&mut raced, (at, fd), now);
         }
         if many || early || !raced.is_empty() {
-            raced.push(now);
-            self.tables[at].raced = true;
+            self.may_be_of(at, raced, now);
         }
-        for file in raced {
+    }
+
+    /// Calls may be on one of these descriptions, or on the one that their number refers to `now`.
+    fn may_be_of(&mut self, at: usize, others: Vec<DescriptionRef>, now: DescriptionRef) {
+        self.tables[at].raced = true;
+        for file in others.into_iter().chain([now]) {
             self.files.lose_calls(file);
         }
     }
@@ -79,7 +96,6 @@ impl Tasks {
         &self,
         raced: &mut Vec<DescriptionRef>,
         (at, fd): (usize, i32),
-        before: Option<DescriptionRef>,
         now: DescriptionRef,
     ) {
         for task in self.slots.iter().filter(|task| task.table == at) {
@@ -88,11 +104,138 @@ impl Tasks {
             let Some(pending) = task.pending.as_ref().filter(|_| !closing) else { continue };
             let on = pending.held.iter().flatten().filter(|held| held.fd == fd && held.file != now);
             raced.extend(on.map(|held| held.file));
-            // Which numbers it sends is not kept. The copy of a child that has not shown itself may
-            // be of the table before or after.
-            let forks = |forking: &Forking| forking.parent == task.id && forking.child.is_none();
-            if pending.message().is_some() || self.forking.iter().any(forks) {
-                raced.extend(before);
+            let sent = pending.sent().iter().filter(|&&(sent, file)| sent == fd && file != now);
+            raced.extend(sent.map(|&(_, file)| file));
+        }
+    }
+
+    /// A call that copies the fd table is entered: fork(2). What the table has now, the child may get
+    /// until the call returns or the child shows itself, whatever other tasks do to it.
+    pub(super) fn begin_copy(
+        &self,
+        task: TaskRef,
+        flags: u32,
+    ) -> Option<(usize, Vec<(i32, DescriptionRef)>)> {
+        if flags & CLONE_FILES != 0 || !self.shares_table(task) {
+            return None;
+        }
+        let table = self.task(task)?.table;
+        let few = self.forking.len() < LOOKED_AT;
+        Some((table, if few { self.tables[table].all().collect() } else { Vec::new() }))
+    }
+
+    /// A call has let the number refer to `file` instead of `before`, perhaps beside others.
+    #[inline]
+    pub(super) fn made(
+        &mut self,
+        at: usize,
+        fd: i32,
+        before: Option<DescriptionRef>,
+        file: DescriptionRef,
+    ) {
+        if !self.forking.is_empty() {
+            self.made_beside_fork(at, fd, before, file);
+        }
+        let last = self.tables[at].copies.last();
+        if last.is_some_and(|&(_, copied)| copied > self.since) {
+            self.made_beside_copies(at, fd, file);
+        }
+    }
+
+    /// Calls that copy the table may be under way: the child gets what the number referred to before,
+    /// or what it refers to now.
+    #[cold]
+    fn made_beside_fork(
+        &mut self,
+        at: usize,
+        fd: i32,
+        before: Option<DescriptionRef>,
+        file: DescriptionRef,
+    ) {
+        let mut raced = Vec::new();
+        let many = self.forking.len() > LOOKED_AT;
+        for forking in self.forking.iter().take(LOOKED_AT).filter(|one| one.child.is_none()) {
+            let Some((_, had)) = forking.copies.as_ref().filter(|(table, _)| *table == at) else {
+                continue;
+            };
+            let had = had.iter().filter(|&&(had, _)| had == fd).map(|&(_, file)| file);
+            raced.extend(had.chain(before).filter(|&before| before != file));
+        }
+        if many {
+            raced.extend(before);
+        }
+        if many || !raced.is_empty() {
+            self.may_be_of(at, raced, file);
+        }
+    }
+
+    /// The table was copied during the call at hand: the copies may have the number, too.
+    #[cold]
+    fn made_beside_copies(&mut self, at: usize, fd: i32, file: DescriptionRef) {
+        let opened = self.files.at(file).map_or(0, |open| open.opened);
+        let cloexec = self.tables[at].slot(fd).is_some_and(|slot| slot.cloexec);
+        let since = self.since;
+        let copies = self.tables[at].copies.iter().filter(|&&(_, copied)| copied > since);
+        let copies: Vec<(usize, Moment)> = copies.copied().collect();
+        // Others may have been forgotten.
+        let mut raced = copies.len() == COPIES;
+        for (child, copied) in copies {
+            if self.tables.get(child).is_none_or(|table| table.copied != copied) {
+                continue;
+            }
+            let table = &mut self.tables[child];
+            match table.slot(fd) {
+                // It has used the number already.
+                Some(slot) if slot.made >= copied => {
+                    if self.files.at(slot.file).is_some_and(|open| open.inherited) {
+                        self.files.lose_calls(slot.file);
+                        raced = true;
+                    }
+                }
+                Some(_) => {}
+                None if table.perhaps.len() < COPIES => {
+                    table.perhaps.push(Perhaps { fd, file, opened, cloexec });
+                }
+                None => raced = true,
+            }
+        }
+        if raced {
+            self.files.lose_calls(file);
+        }
+    }
+
+    /// A copy of a table for a child.
+    pub(super) fn copy_for_child(&mut self, at: usize) -> usize {
+        let copy = self.copy_table(at);
+        if self.tables.users(at) > 1 {
+            let now = self.files.inodes.tick();
+            self.tables[copy].copied = now;
+            let copies = &mut self.tables[at].copies;
+            if copies.len() == COPIES {
+                copies.remove(0);
+            }
+            copies.push((copy, now));
+        }
+        copy
+    }
+
+    /// A task uses a number that no call of its own has made, as far as the log shows: perhaps it got
+    /// it from a table that it is a copy of.
+    #[inline]
+    pub(super) fn used_first(&mut self, at: usize, fd: i32, file: DescriptionRef) {
+        if !self.tables[at].perhaps.is_empty() {
+            self.used_perhaps(at, fd, file);
+        }
+    }
+
+    #[cold]
+    fn used_perhaps(&mut self, at: usize, fd: i32, file: DescriptionRef) {
+        let of = self.tables[at].perhaps.iter().filter(|perhaps| perhaps.fd == fd);
+        for other in of.copied().collect::<Vec<_>>() {
+            let same = |open: &OpenFileDescription| open.opened == other.opened;
+            if self.files.at(other.file).is_some_and(same) {
+                self.files.lose_calls(other.file);
+                self.files.lose_calls(file);
             }
         }
     }

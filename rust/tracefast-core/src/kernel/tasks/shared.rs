@@ -51,7 +51,7 @@ impl<T: Default> Shared<T> {
 
     /// The item; `None` if it is as each is at first.
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
-        (at != NEW).then(|| &self[at])
+        self.items.get(at.wrapping_sub(self.first)).map(|(_, item)| item)
     }
 
     /// Gives the item a number, if it has none.

@@ -173,6 +173,8 @@ pub(crate) struct Pending {
 #[derive(Debug, Default)]
 struct Rare {
     message: Option<u64>,
+    /// The descriptors in it, as they were when the call was entered.
+    sent: Vec<(i32, DescriptionRef)>,
     path: Option<Arc<[u8]>>,
 }
 
@@ -188,8 +190,15 @@ impl Pending {
         self.rare.as_mut()?.message.take()
     }
 
-    pub(crate) fn send(&mut self, message: u64) {
-        self.rare.get_or_insert_default().message = Some(message);
+    /// The call sends this message with these descriptors.
+    pub(crate) fn send(&mut self, message: u64, sent: Vec<(i32, DescriptionRef)>) {
+        let rare = self.rare.get_or_insert_default();
+        (rare.message, rare.sent) = (Some(message), sent);
+    }
+
+    /// The descriptors that it sends.
+    pub(crate) fn sent(&self) -> &[(i32, DescriptionRef)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.sent)
     }
 
     /// An event within the call shows its path. The first one counts.
