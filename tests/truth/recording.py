@@ -109,7 +109,7 @@ def record(scenario: Scenario, recorder: str, studio: Studio, work: Path, log: P
         raise RuntimeError(f"{scenario.name}, {recorder}: exit status {status}\n{said}")
     if not raw.exists():
         raise CannotRecordError("strace does not take the observer")
-    return Recording(log, settle(raw, work, words=scenario.words))
+    return Recording(log, settle(raw, work, words=scenario.words, raced=scenario.raced))
 
 
 @contextlib.contextmanager
@@ -193,11 +193,12 @@ def stopped_tasks(running: subprocess.Popen[bytes]) -> list[int]:
     raise RuntimeError(f"did not stop: {running.poll()}")
 
 
-def settle(raw: Path, work: Path, *, words: bool) -> Path:
+def settle(raw: Path, work: Path, *, words: bool, raced: bool) -> Path:
     """Work out where each call began, from what was observed around it.
 
     Where nothing says it for certain, because another task moved the description at the same
-    time, the place is left empty.
+    time, the place is left empty. Where numbers are `raced` for, what was observed may be of
+    another file than the call was on: only data count, and offsets that reads give.
     """
     with raw.open(newline="", errors="replace") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -208,7 +209,11 @@ def settle(raw: Path, work: Path, *, words: bool) -> Path:
         for row in rows:
             file_read = {"file": row["inode"], "path": row["path"].removeprefix(f"{work}/")}
             settled = row | file_read
-            settled |= {"at": place(row, "", landed, words=words), "at2": place(row, "2", landed)}
+            if raced:
+                settled |= place_in_race(row, landed)
+            else:
+                settled["at"] = place(row, "", landed, words=words)
+                settled["at2"] = place(row, "2", landed)
             settled["size"] = row["size_after"]
             print(*(settled[name] for name in COLUMNS), sep="\t", file=file)
     raw.unlink()
@@ -243,6 +248,15 @@ def place(row: dict[str, str], side: str, landed: dict[int, int], *, words: bool
     return before if after and int(before) + moved == int(after) else ""
 
 
+def place_in_race(row: dict[str, str], landed: dict[int, int]) -> dict[str, str]:
+    """Give where a call began, if it does not matter which file its number referred to."""
+    said = said_by_data(row, landed)
+    given = row["offset"] if "read" in row["call"] else ""
+    # The number may have been closed at the entry, and opened before the kernel looked it up.
+    kind = row["type"] or "regular"
+    return {"at": given if said is None else str(said), "at2": "", "type": kind}
+
+
 def said_by_data(row: dict[str, str], landed: dict[int, int]) -> int | None:
     """Give what the first word of the data says: where it is, or which write it is of."""
     if not row["word"] or int(row["ret"]) < 8:
@@ -250,4 +264,6 @@ def said_by_data(row: dict[str, str], landed: dict[int, int]) -> int | None:
     word = int(row["word"])
     if "write" in row["call"]:
         return landed.get(word)
-    return word if Path(row["path"]).name.startswith("words") and not row["offset"] else None
+    # A number that was closed at the entry has no path.
+    own = not row["path"] or Path(row["path"]).name.startswith("words")
+    return word if own and not row["offset"] else None

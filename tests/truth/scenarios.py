@@ -53,6 +53,7 @@ class Scenario:
     command: str | None = None
     setup: str = ""
     words: bool = False  # The data say where they are.
+    raced: bool = False  # And nothing else does: numbers change hands during calls.
     recorders: tuple[str, ...] = USUAL
     output: int | None = None  # Flags of a file that the program has as its output from the start.
 
@@ -62,9 +63,13 @@ def group(
     point: int,
     *scenarios: str,
     words: bool = False,
+    raced: bool = False,
     recorders: tuple[str, ...] = USUAL,
 ) -> list[Scenario]:
-    return [Scenario(one, point, name, words=words, recorders=recorders) for one in scenarios]
+    return [
+        Scenario(one, point, name, words=words, raced=raced, recorders=recorders)
+        for one in scenarios
+    ]
 
 
 def command(name: str, text: str, setup: str = "") -> Scenario:
@@ -106,6 +111,26 @@ SCENARIOS = [
         words=True,
     ),
     *group("sharing", ORDINARY, "inherited-by-programs"),
+    *group(
+        "races",
+        2,
+        "replaced-beside-reads",
+        "replaced-beside-reads-at-offsets",
+        "replaced-beside-seeks",
+        "replaced-beside-copies",
+        "replaced-beside-messages",
+        "replaced-beside-appends",
+        "replaced-beside-forks",
+        "replaced-by-two",
+        "opened-beside-forks",
+        "closed-beside-forks",
+        "closed-and-opened",
+        "closed-beside-messages",
+        "closed-by-another",
+        "closed-by-range-beside-reads",
+        words=True,
+        raced=True,
+    ),
     *group(
         "names",
         3,
@@ -364,6 +389,7 @@ NOT_KEPT = {
     "older": {"no-seeks"},
     "passing": {"y", "no-seeks"},
     "python": {"y", "ff-starts", "alone"},
+    "races": {"y", "ff-untimed", "filtered", "attached", "alone", "no-seeks"},
     "sharing": {"y", "no-seeks"},
     "unusual": {"ff", "ff-starts", "alone", "no-seeks"},
     "uring": {"ff", "ff-starts", "alone", "no-seeks"},

@@ -80,6 +80,17 @@ def join(*pids):
             os._exit(os.waitstatus_to_exitcode(status) & 0xFF or 1)
 
 
+def together(*functions):
+    """Run the functions in threads."""
+    import threading
+
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 

@@ -1,7 +1,6 @@
 """Tasks that share a description: what they do overlaps, or takes turns."""
 
 import os
-import threading
 
 from common import (
     APPEND,
@@ -14,20 +13,12 @@ from common import (
     join,
     make,
     run,
+    together,
     unique,
     words,
 )
 
 ROUNDS = 30
-
-
-def together(*functions):
-    """Run the functions in threads."""
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def read_words(file, rounds, size=WORD):
