@@ -34,6 +34,9 @@ impl Kernel {
         if !self.waiting.is_empty() {
             self.install_due(task, head.op);
         }
+        if self.cut {
+            self.tasks.goes_on(task);
+        }
         if let Some(tid) = entry.tid.filter(|_| head.op == Op::Exec) {
             self.comms.executing(tid);
         }
@@ -199,6 +202,9 @@ impl Kernel {
         }
         if !self.waiting.is_empty() {
             self.install_due(task, op);
+        }
+        if self.cut {
+            self.tasks.goes_on(task);
         }
         if begun {
             block.whose.comm = None;

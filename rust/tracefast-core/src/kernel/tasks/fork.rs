@@ -4,7 +4,7 @@
 //! oldest such call under way, until a return value or an event says otherwise.
 
 use crate::events::vocabulary::clone_flags::{CLONE_PIDFD, UNSHOWN};
-use crate::kernel::descriptors::open_file_description::DescriptionRef;
+use crate::kernel::tasks::number_races::TableUnderCopy;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// A call under way that makes a task.
@@ -18,8 +18,8 @@ pub(crate) struct Forking {
     pub(crate) confirmed: bool,
     /// A task that is gone may have been the child.
     pub(crate) unproved: bool,
-    /// The fd table that it copies, and what that had at first, if several tasks use it.
-    pub(crate) copies: Option<(usize, Vec<(i32, DescriptionRef)>)>,
+    /// The fd table that it copies, if several tasks use it.
+    pub(crate) copies: Option<TableUnderCopy>,
 }
 
 impl Tasks {

@@ -41,6 +41,7 @@ use crate::kernel::tasks::directories::Directories;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::guesses::Guess;
 use crate::kernel::tasks::namespaces::{Apart, Unseen};
+use crate::kernel::tasks::number_races::Copying;
 use crate::kernel::tasks::shared::{NEW, Shared};
 use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -119,6 +120,8 @@ pub(crate) struct Tasks {
     /// Open file descriptions of all tasks.
     pub files: OpenFileDescriptions,
     forking: VecDeque<Forking>,
+    /// Calls that have copied an fd table and may not be over, in a log in several files.
+    copying: Vec<Copying>,
     /// When the call at hand was entered, if it makes descriptors.
     pub since: Moment,
     /// Children with numbers of other pid namespaces that have not shown themselves; the oldest
@@ -240,6 +243,9 @@ impl Tasks {
         self.next += 1;
         let at = self.slots.add(task);
         self.by_tid.insert(key(tid), at);
+        if let (true, Some(parent)) = (self.separate, maker) {
+            self.copied(parent, at);
+        }
         self.change(tid);
         if flags & UNSHOWN != 0
             && let Some(table_of_parent) = table_of_parent
@@ -306,6 +312,7 @@ impl Tasks {
                 table.clear(&mut self.files);
             }
             self.directories.release(task.directory);
+            self.copying.retain(|copying| !copying.is_of(at));
             self.forking.retain(|forking| forking.parent != task.id);
         }
     }

@@ -19,6 +19,50 @@ use crate::kernel::transfers::calls_under_way::{Held, UnseenMoves, drop_held};
 /// How many tasks are looked at. Where there are more, some call may be on any number that was in use.
 const LOOKED_AT: usize = 1 << 8;
 
+/// A call that copies an fd table in a log in several files, where its row is at its entry: until the
+/// next row of its task, or the first of the child, the copy may have been made.
+#[derive(Debug)]
+pub(super) struct Copying {
+    parent: TaskRef,
+    child: TaskRef,
+    /// The table, its copy, and when that was made here.
+    table: usize,
+    copy: (usize, Moment),
+}
+
+impl Copying {
+    pub(super) fn is_of(&self, task: TaskRef) -> bool {
+        self.parent == task || self.child == task
+    }
+}
+
+/// A table of several tasks that a call under way copies.
+#[derive(Debug)]
+pub(crate) struct TableUnderCopy {
+    table: usize,
+    /// What it had when the call was entered, by number.
+    had: Vec<(i32, DescriptionRef)>,
+    /// What was made since.
+    made: Vec<(i32, DescriptionRef)>,
+}
+
+impl TableUnderCopy {
+    /// A call has let the number refer to `file`. Adds what else the copy may have.
+    fn add(&mut self, others: &mut Vec<DescriptionRef>, fd: i32, file: DescriptionRef) {
+        let at = self.had.binary_search_by_key(&fd, |&(fd, _)| fd);
+        others.extend(at.ok().map(|at| self.had[at].1));
+        let made = self.made.iter().filter(|&&(made, _)| made == fd);
+        others.extend(made.map(|&(_, file)| file));
+        if !self.made.contains(&(fd, file)) {
+            if self.made.len() == LOOKED_AT {
+                // What is forgotten may have had any number.
+                others.extend(self.made.drain(..).map(|(_, file)| file));
+            }
+            self.made.push((fd, file));
+        }
+    }
+}
+
 impl OpenFileDescriptions {
     /// Whether nothing has used the description since the call that holds it began, when it had so
     /// many users.
@@ -111,17 +155,15 @@ impl Tasks {
 
     /// A call that copies the fd table is entered: fork(2). What the table has now, the child may get
     /// until the call returns or the child shows itself, whatever other tasks do to it.
-    pub(super) fn begin_copy(
-        &self,
-        task: TaskRef,
-        flags: u32,
-    ) -> Option<(usize, Vec<(i32, DescriptionRef)>)> {
+    pub(super) fn begin_copy(&self, task: TaskRef, flags: u32) -> Option<TableUnderCopy> {
         if flags & CLONE_FILES != 0 || !self.shares_table(task) {
             return None;
         }
         let table = self.task(task)?.table;
+        // Of very many calls under way none is looked at.
         let few = self.forking.len() < LOOKED_AT;
-        Some((table, if few { self.tables[table].all().collect() } else { Vec::new() }))
+        let had = if few { self.tables[table].all().collect() } else { Vec::new() };
+        Some(TableUnderCopy { table, had, made: Vec::new() })
     }
 
     /// A call has let the number refer to `file` instead of `before`, perhaps beside others.
@@ -137,7 +179,7 @@ impl Tasks {
             self.made_beside_fork(at, fd, before, file);
         }
         let last = self.tables[at].copies.last();
-        if last.is_some_and(|&(_, copied)| copied > self.since) {
+        if last.is_some_and(|&(_, copied)| copied > self.since) || !self.copying.is_empty() {
             self.made_beside_copies(at, fd, file);
         }
     }
@@ -154,45 +196,51 @@ impl Tasks {
     ) {
         let mut raced = Vec::new();
         let many = self.forking.len() > LOOKED_AT;
-        for forking in self.forking.iter().take(LOOKED_AT).filter(|one| one.child.is_none()) {
-            let Some((_, had)) = forking.copies.as_ref().filter(|(table, _)| *table == at) else {
-                continue;
-            };
-            let had = had.iter().filter(|&&(had, _)| had == fd).map(|&(_, file)| file);
-            raced.extend(had.chain(before).filter(|&before| before != file));
-        }
         if many {
             raced.extend(before);
+        } else {
+            let without_child = self.forking.iter_mut().filter(|forking| forking.child.is_none());
+            let copies = without_child.filter_map(|forking| forking.copies.as_mut());
+            for copy in copies.filter(|copy| copy.table == at) {
+                raced.extend(before);
+                copy.add(&mut raced, fd, file);
+            }
+            raced.retain(|&other| other != file);
         }
         if many || !raced.is_empty() {
             self.may_be_of(at, raced, file);
         }
     }
 
-    /// The table was copied during the call at hand: the copies may have the number, too.
+    /// The table was copied during the call at hand, or may not have been copied yet: the copies may
+    /// have the number, too.
     #[cold]
     fn made_beside_copies(&mut self, at: usize, fd: i32, file: DescriptionRef) {
         let opened = self.files.at(file).map_or(0, |open| open.opened);
         let cloexec = self.tables[at].slot(fd).is_some_and(|slot| slot.cloexec);
         let since = self.since;
-        let copies = self.tables[at].copies.iter().filter(|&&(_, copied)| copied > since);
-        let copies: Vec<(usize, Moment)> = copies.copied().collect();
+        let over = self.tables[at].copies.iter().filter(|&&(_, copied)| copied > since);
+        let mut copies: Vec<((usize, Moment), bool)> = over.map(|&copy| (copy, false)).collect();
         // Others may have been forgotten.
         let mut raced = copies.len() == COPIES;
-        for (child, copied) in copies {
-            if self.tables.get(child).is_none_or(|table| table.copied != copied) {
+        let under_way = self.copying.iter().filter(|copying| copying.table == at);
+        copies.extend(under_way.map(|copying| (copying.copy, true)));
+        for ((copy, copied), under_way) in copies {
+            if self.tables.get(copy).is_none_or(|table| table.copied != copied) {
                 continue;
             }
-            let table = &mut self.tables[child];
+            let table = &mut self.tables[copy];
             match table.slot(fd) {
-                // It has used the number already.
-                Some(slot) if slot.made >= copied => {
-                    if self.files.at(slot.file).is_some_and(|open| open.inherited) {
+                Some(slot) => {
+                    // The child has used the number already, or has what the number referred to
+                    // before, if it was not copied later.
+                    let used = slot.made >= copied;
+                    let inherited = || self.files.at(slot.file).is_some_and(|open| open.inherited);
+                    if slot.file != file && if used { inherited() } else { under_way } {
                         self.files.lose_calls(slot.file);
                         raced = true;
                     }
                 }
-                Some(_) => {}
                 None if table.perhaps.len() < COPIES => {
                     table.perhaps.push(Perhaps { fd, file, opened, cloexec });
                 }
@@ -201,6 +249,26 @@ impl Tasks {
         }
         if raced {
             self.files.lose_calls(file);
+        }
+    }
+
+    /// A call of `parent` has copied its fd table for `child`, or will do so until it is over.
+    pub(super) fn copied(&mut self, parent: TaskRef, child: TaskRef) {
+        let [of, own] = [parent, child].map(|task| self.task(task).map_or(0, |task| task.table));
+        let copied = self.tables[own].copied;
+        if of != own && self.tables[of].copies.last() == Some(&(own, copied)) {
+            if self.copying.len() == LOOKED_AT {
+                self.copying.remove(0);
+            }
+            self.copying.push(Copying { parent, child, table: of, copy: (own, copied) });
+        }
+    }
+
+    /// The log shows that the earlier calls of the task are over, and that it exists.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, task: TaskRef) {
+        if !self.copying.is_empty() {
+            self.copying.retain(|copying| !copying.is_of(task));
         }
     }
 

@@ -20,6 +20,10 @@ const MOVES: Classes = Classes::READS
     .and(Classes::RESIZES)
     .and(Classes::STATS);
 
+/// Calls that look up several descriptors, and may do so at any moment. It matters where nothing
+/// shows how long they took.
+const COPIES: Classes = Classes::DUPS.and(Classes::SENDS);
+
 /// The coarsest resolution, ns, at which times show the order of most calls: that of `-tt`.
 const COARSEST: i64 = 1_000;
 
@@ -125,7 +129,11 @@ impl Clock {
         let ends = line.last() == Some(&b'>');
         let took = if ends { result::elapsed(line, leader.next) } else { None };
         let took = took.filter(|&(_, took)| took >= 0);
-        let Some((open, took)) = took else { return Some(EffectTime { moves, ..at }) };
+        let Some((open, took)) = took else {
+            let dup = || name.starts_with(b"fcntl") && find(rest, b", F_DUPFD", 5).is_some();
+            let moves = moves || classes.has(COPIES) || dup();
+            return Some(EffectTime { moves, ..at });
+        };
         let end = time.saturating_add(self.days).saturating_add(took).max(start);
         let cut = self.unit + fraction(&line[open + 2..line.len() - 1]);
         Some(EffectTime { end, moves, took: Some(took.saturating_add(cut)), ..at })
