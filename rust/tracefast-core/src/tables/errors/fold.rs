@@ -36,25 +36,31 @@ pub struct FailedCalls {
     names: Names,
     errnos: Names,
     paths: Paths,
-    /// By task and name of the call: how many calls.
-    calls: Vec<Vec<u32>>,
-    /// Of calls without a task, by source and name.
+    by_task: Vec<TaskCalls>,
+    /// Of calls without a task, by source and name; the source is its number plus one, 0 for none.
     taskless: HashMap<(u32, u32), u64>,
-    failed: HashMap<Key, Sums>,
+    taskless_failed: HashMap<(u32, Failure), Sums>,
 }
 
-/// What failed calls are counted by.
+/// The calls of a task.
+#[derive(Debug, Default)]
+struct TaskCalls {
+    /// By name, how many calls.
+    counts: Vec<u32>,
+    /// A map for each task: a log may have a million of these in all, and in a map of all of them
+    /// most calls would look for a place that is in no cache.
+    failed: HashMap<Failure, Sums>,
+}
+
+/// What failed calls of a task are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    /// Number of the source plus one, 0 for none.
-    source: u32,
-    task: Packed<u32>,
+struct Failure {
     name: u32,
     errno: u32,
     path: Packed<u32>,
 }
 
-/// The calls of a key.
+/// The calls that failed in one way.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     count: u64,
@@ -105,34 +111,34 @@ impl RowFold for FailedCalls {
         self.tracker.finish();
         let processes = group::processes(&self.tracker.tasks);
         let mut programs = Programs::default();
-        let mut by_task = vec![0; self.tracker.tasks.len()];
+        let mut program_of = vec![0; self.tracker.tasks.len()];
         for caller in callers(&self.tracker, &processes) {
             let program = programs.number((caller.source, caller.image));
             for &task in &*caller.tasks {
-                by_task[task as usize] = program;
+                program_of[task as usize] = program;
             }
         }
         let mut calls: HashMap<(u32, u32), u64> = HashMap::default();
-        for (&program, counts) in by_task.iter().zip(&self.calls) {
-            for (name, &count) in (0..).zip(counts).filter(|&(_, &count)| count > 0) {
+        let mut groups: HashMap<(u32, Failure), Sums> = HashMap::default();
+        for (&program, task) in program_of.iter().zip(&self.by_task) {
+            for (name, &count) in (0..).zip(&task.counts).filter(|&(_, &count)| count > 0) {
                 *calls.entry((program, name)).or_default() += u64::from(count);
+            }
+            for (&failure, &sums) in &task.failed {
+                groups.entry((program, failure)).or_default().add(sums);
             }
         }
         let source = |number: u32| self.sources.text(number.checked_sub(1)?);
         for (&(number, name), &count) in &self.taskless {
             *calls.entry((programs.number((source(number), None)), name)).or_default() += count;
         }
-        let mut groups: HashMap<_, Sums> = HashMap::default();
-        for (key, &sums) in &self.failed {
-            let program = match key.task.get() {
-                Some(task) => by_task[task as usize],
-                None => programs.number((source(key.source), None)),
-            };
-            groups.entry((program, key.name, key.errno, key.path)).or_default().add(sums);
+        for (&(number, failure), &sums) in &self.taskless_failed {
+            let program = programs.number((source(number), None));
+            groups.entry((program, failure)).or_default().add(sums);
         }
         let mut rows: Vec<_> = groups
             .into_iter()
-            .map(|((program, name, errno, path), sums)| Row {
+            .map(|((program, Failure { name, errno, path }), sums)| Row {
                 program: programs.all[program as usize],
                 name: self.names.text(name),
                 errno: self.errnos.text(errno),
@@ -176,14 +182,14 @@ impl FailedCalls {
         match task {
             Some(task) => {
                 let (task, name) = (task as usize, name as usize);
-                if task >= self.calls.len() {
-                    self.calls.resize_with(task + 1, Vec::new);
+                if task >= self.by_task.len() {
+                    self.by_task.resize_with(task + 1, TaskCalls::default);
                 }
-                let calls = &mut self.calls[task];
-                if name >= calls.len() {
-                    calls.resize(name + 1, 0);
+                let counts = &mut self.by_task[task].counts;
+                if name >= counts.len() {
+                    counts.resize(name + 1, 0);
                 }
-                calls[name] = calls[name].saturating_add(1);
+                counts[name] = counts[name].saturating_add(1);
             }
             None => *self.taskless.entry((source, name)).or_default() += 1,
         }
@@ -194,9 +200,13 @@ impl FailedCalls {
             return;
         }
         let path = columns.path.get(row).map(|path| self.paths.number(path));
-        let key = Key { source, task: task.into(), name, errno, path: path.into() };
+        let failure = Failure { name, errno, path: path.into() };
+        let sums = match task.and_then(|task| self.by_task.get_mut(task as usize)) {
+            Some(task) => task.failed.entry(failure).or_default(),
+            None => self.taskless_failed.entry((source, failure)).or_default(),
+        };
         let dur = columns.dur.get(row);
-        self.failed.entry(key).or_default().add(Sums {
+        sums.add(Sums {
             count: 1,
             timed: u64::from(dur.is_some()),
             total: dur.unwrap_or(0),
