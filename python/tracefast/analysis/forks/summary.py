@@ -17,6 +17,8 @@ from tracefast.analysis.forks.measures.slopes import Slope, theil_sen
 KEYS: Final = ["source", "parent_image", "kind", "image"]
 # The times of a row that are summed up, with their unit left out.
 PHASES: Final = ("call", "exec_gap", "exec", "startup", "error_pipe", "lifetime")
+# When each of these began and ended.
+SPANS: Final = ("begin", "call_end", "exec_begin", "exec_end", "child_end")
 _MIB: Final = 1 << 20
 
 SCHEMA: Final = declared_schema("fork_summary")
@@ -189,9 +191,6 @@ def _summary(rows: pl.DataFrame) -> pl.DataFrame:
     seconds = (pl.col("begin").max() - pl.col("begin").min()) / 1e9
     forked = pl.col("kind") == "fork"
     beyond = (pl.col("exec_ns") - pl.col("exec_base_ns")).filter(forked).sum().clip(0)
-    life = rows.filter(started).select(
-        *KEYS, pl.col("begin").alias("start"), pl.col("child_end").alias("end")
-    )
     table = (
         rows.with_row_index("row")
         .group_by(KEYS, maintain_order=True)
@@ -211,10 +210,18 @@ def _summary(rows: pl.DataFrame) -> pl.DataFrame:
             _sum("tracer_high_ns").alias("tracer_high_ns"),
         )
     )
-    most, covered = intervals.most_at_once(life, KEYS), busy(rows, KEYS)
+    table = table.with_row_index("group")
+    # Numbers are grouped far more quickly than four texts.
+    groups = table.select("group", "rows").explode("rows").sort("rows")["group"]
+    numbered = rows.select("kind", "errno", *SPANS).with_columns(groups)
+    life = numbered.filter(started).select(
+        "group", pl.col("begin").alias("start"), pl.col("child_end").alias("end")
+    )
+    most, covered = intervals.most_at_once(life, ["group"]), busy(numbered, ["group"])
     saving = (pl.col("tax_ns") - pl.col("count").cast(pl.Int64) * VFORK_NS).clip(0)
     return (
         _joined(_joined(table, most.rename({"most": "in_flight_max"})), covered)
+        .drop("group")
         .with_columns(
             pl.when(pl.col("wall_ns") > 0)
             .then((pl.col("covered") / pl.col("wall_ns")).clip(0, 1))
@@ -230,7 +237,7 @@ def _summary(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _joined(table: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
-    return table.join(more, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
+    return table.join(more, on="group", how="left", maintain_order="left")
 
 
 def _sum(name: str) -> pl.Expr:

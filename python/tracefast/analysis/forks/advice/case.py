@@ -1,7 +1,7 @@
 """A case, which rules look at, and the advice that they give."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -49,7 +49,7 @@ class Case:
     """Their row of the summary, with the sums `tracer_low_ns`, `tracer_high_ns`, and `wall_ns`."""
     table: pl.DataFrame
     """The rows of all groups."""
-    indices: Sequence[int]
+    indices: pl.Series
     """Which of these are theirs."""
 
     @cached_property
@@ -57,6 +57,14 @@ class Case:
         """Their rows of `forks`, with hints and costs, in order of time."""
         # Gathered on demand: no rule looks at most of the groups.
         return self.table[self.indices]
+
+    def column(self, name: str) -> pl.Series:
+        """Give a column of their rows, without the others."""
+        return self.table[name].gather(self.indices)
+
+    def columns(self, *names: str) -> pl.DataFrame:
+        """Give some columns of their rows."""
+        return self.table.select(names)[self.indices]
 
     def number(self, name: str) -> int:
         """Give a whole number of the summary; 0 where the log cannot say."""
@@ -132,7 +140,7 @@ class Case:
     @property
     def python(self) -> tuple[int, int] | None:
         """Version of the Python that the parent runs, as far as the log shows one."""
-        opened = self.rows["parent_python"].drop_nulls()
+        opened = self.column("parent_python").drop_nulls()
         text = str(opened.mode().sort()[0]) if len(opened) else None
         found = _VERSION.search(f"python{text}" if text else self.text("parent_image") or "")
         if found is None:
@@ -144,15 +152,15 @@ class Case:
     def runs_python(self) -> bool:
         """Whether the parent is Python, or a program that has it inside."""
         name = (self.text("parent_image") or "").rpartition("/")[2]
-        return _PYTHON.match(name) is not None or bool(self.rows["parent_python"].count())
+        return _PYTHON.match(name) is not None or bool(self.column("parent_python").count())
 
     def sum(self, name: str) -> int:
         """Sum up a column of the rows."""
-        return int(self.rows[name].sum() or 0)
+        return int(self.column(name).sum() or 0)
 
     def median(self, name: str) -> int | None:
         """Give the median of a column of the rows, nearest rank."""
-        values = self.rows[name].drop_nulls().sort()
+        values = self.column(name).drop_nulls().sort()
         return int(values[(len(values) - 1) // 2]) if len(values) else None
 
     def first(self, name: str) -> str:

@@ -93,7 +93,7 @@ def _also(identity: list[str], others: list[str]) -> str:
 
 def _calls(case: Case) -> set[str]:
     """Give what at least half of the children called before they executed their program."""
-    texts = case.rows["child_calls"].drop_nulls()
+    texts = case.column("child_calls").drop_nulls()
     seen: dict[str, int] = {}
     for text in texts:
         for name in text.split():

@@ -12,7 +12,7 @@ LEAST_NS: Final = 500_000
 
 def error_pipe(case: Case) -> Advice | None:
     """Find parents that wait long until their children have executed a program."""
-    waits = case.rows["error_pipe_ns"].count()
+    waits = case.column("error_pipe_ns").count()
     # After vfork the child has executed its program when its parent goes on.
     if not waits or case.text("kind") in SUSPENDING:
         return None

@@ -16,14 +16,15 @@ def fork_per_epoch(case: Case) -> Advice | None:
     if case.text("kind") != "fork" or case.text("image") is not None or not case.runs_python:
         return None
     best: list[int] = []
-    for parent in case.rows.filter(pl.col("errno").is_null()).partition_by("source", "pid"):
+    children = case.columns("source", "pid", "errno", "begin", "child_end")
+    for parent in children.filter(pl.col("errno").is_null()).partition_by("source", "pid"):
         workers = rounds(parent)
         if len(workers) > len(best) and min(workers) >= LEAST_WORKERS and _regular(workers):
             best = workers
     if len(best) < LEAST_ROUNDS:
         return None
     calls = case.less_tracer_beside(case.number("call_sum_ns"))
-    torch = bool(case.rows["parent_torch"].fill_null(value=False).any())
+    torch = bool(case.column("parent_torch").fill_null(value=False).any())
     return Advice(
         "fork-per-epoch",
         "New workers are forked for each round of work"

@@ -18,14 +18,14 @@ def page_table_copy(case: Case) -> Advice | None:
     """Find children of fork that soon execute a program, at more than 5 % of the log's time."""
     if case.text("kind") != "fork" or case.text("image") is None or not case.count:
         return None
-    gap = case.number("exec_gap_p50_ns") - (case.median("tracer_high_ns") or 0)
     anon = case.number("parent_anon_max_bytes")
     if (
-        gap > SOON_NS
-        or case.share("wall_share") <= LEAST_SHARE
+        case.share("wall_share") <= LEAST_SHARE
         or case.number("call_p50_ns") < LEAST_CALL_NS
         or (case.known("parent_anon_max_bytes") and anon < LEAST_BYTES)
     ):
+        return None
+    if case.number("exec_gap_p50_ns") - (case.median("tracer_high_ns") or 0) > SOON_NS:
         return None
     price = case.price
     at_vfork = case.count * VFORK_NS

@@ -11,8 +11,11 @@ LEAST: Final = 20
 
 def path_probes(case: Case) -> Advice | None:
     """Find children that try several paths before the one that is there."""
-    each, total = case.median("exec_failed"), case.sum("exec_failed")
-    if each is None or each < LEAST_EACH or total < LEAST:
+    total = case.sum("exec_failed")
+    if total < LEAST:
+        return None
+    each = case.median("exec_failed")
+    if each is None or each < LEAST_EACH:
         return None
     image = case.text("image")
     name = "a program" if image is None else image.rpartition("/")[2]

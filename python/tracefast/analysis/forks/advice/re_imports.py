@@ -26,6 +26,10 @@ def re_imports(case: Case) -> Advice | None:
     """Find several workers, started in one way, that each open many compiled modules of Python."""
     if not case.runs_python or case.text("kind") == "thread":
         return None
+    # Most groups have none, and need no more than these two columns.
+    many = case.column("child_modules") >= LEAST_MODULES
+    if int((many & case.column("in_pool")).sum() or 0) < LEAST_WORKERS:
+        return None
     importing = case.workers.filter(pl.col("child_modules") >= LEAST_MODULES)
     groups = importing.partition_by("worker_method", maintain_order=True)
     workers = max(groups, key=lambda rows: int(rows["child_modules"].sum()), default=importing)

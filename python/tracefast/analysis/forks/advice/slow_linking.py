@@ -16,7 +16,7 @@ SEARCH_SHARE: Final = 0.02
 
 def slow_linking(case: Case) -> Advice | None:
     """Find programs whose dynamic linking is slow, or looks for many libraries in vain."""
-    linked = case.rows["startup_ns"].count()
+    linked = case.column("startup_ns").count()
     if not linked:
         return None
     linking = case.linking

@@ -10,6 +10,8 @@ def threads_at_fork(case: Case) -> Advice | None:
     """Find forks of a process with threads whose children continue to run its code."""
     if case.text("kind") != "fork" or case.text("image") is not None:
         return None
+    if not (case.column("parent_tasks") > 1).any():
+        return None
     risky = case.rows.filter(
         pl.col("parent_tasks") > 1,
         pl.col("errno").is_null(),

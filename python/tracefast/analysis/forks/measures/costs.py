@@ -48,40 +48,37 @@ def with_costs(rows: pl.DataFrame) -> pl.DataFrame:
     ends = [pl.col(name).max() for name in ("begin", "call_end", "exec_end", "child_end")]
     wall = pl.coalesce(pl.col("log_ns").max(), pl.max_horizontal(ends) - pl.col("begin").min())
     walls = timed.group_by("source").agg(wall.alias("wall_ns"))
-    return timed.join(walls, on="source", how="left", nulls_equal=True, maintain_order="left").join(
-        _exec_bases(rows),
-        on=["source", "image"],
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
+    # A join copies all columns, so the keys are joined alone.
+    found = rows.select("source", "image")
+    for more, key in ((walls, ["source"]), (_exec_bases(rows), ["source", "image"])):
+        found = found.join(more, on=key, how="left", nulls_equal=True, maintain_order="left")
+    return pl.concat([timed, found.select("wall_ns", "exec_base_ns")], how="horizontal")
 
 
 def _exec_bases(rows: pl.DataFrame) -> pl.DataFrame:
     """Give `exec_base_ns` per `source` and `image`."""
     key = ["source", "image"]
+    # A filter copies all columns.
+    rows = rows.select(*key, "kind", "exec_ns", "parent_anon_bytes", "log_exec_ns")
     executed = rows.filter(pl.col("exec_ns").is_not_null())
-    # Of two, the lower one. Quantiles of polars are floating-point numbers.
-    sorted_ns = pl.col("exec_ns").sort()
-    median = sorted_ns.get((sorted_ns.len() - 1) // 2)
-    cheap = executed.filter(pl.col("kind").is_in(SUSPENDING)).group_by(key).agg(median.alias("a"))
-    anon = pl.col("parent_anon_bytes")
-    smallest = (
-        executed.filter(anon.max().over(key) >= 2 * anon.min().over(key))
-        .filter(anon <= _SMALLEST * anon.min().over(key))
-        .group_by(key)
-        .agg(median.alias("b"))
+    taken, anon = pl.col("exec_ns"), pl.col("parent_anon_bytes")
+    cheap = taken.filter(pl.col("kind").is_in(SUSPENDING))
+    smallest = taken.filter(anon <= _SMALLEST * anon.min())
+    medians = executed.group_by(key).agg(
+        _median(cheap).alias("a"),
+        pl.when(anon.max() >= 2 * anon.min()).then(_median(smallest)).alias("b"),
     )
     fastest = pl.min_horizontal(pl.col("log_exec_ns").min(), pl.col("exec_ns").min())
     logs = rows.group_by("source").agg(fastest.alias("c"))
-    return (
-        executed.select(key)
-        .unique()
-        .join(cheap, on=key, how="left", nulls_equal=True)
-        .join(smallest, on=key, how="left", nulls_equal=True)
-        .join(logs, on="source", how="left", nulls_equal=True)
-        .select(*key, pl.coalesce("a", "b", "c").alias("exec_base_ns"))
+    return medians.join(logs, on="source", how="left", nulls_equal=True).select(
+        *key, pl.coalesce("a", "b", "c").alias("exec_base_ns")
     )
+
+
+def _median(values: pl.Expr) -> pl.Expr:
+    """Give the lower one of two; null if there is none. Polars has quantiles of floats only."""
+    ordered = values.sort()
+    return ordered.get((ordered.len().cast(pl.Int64) - 1) // 2, null_on_oob=True)
 
 
 def busy(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
