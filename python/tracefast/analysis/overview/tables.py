@@ -16,8 +16,6 @@ from tracefast.analysis.errors.frame import error_frame
 from tracefast.analysis.forks.evidence import ROWS
 from tracefast.analysis.forks.summary import report
 from tracefast.analysis.insights.folds import FOLDS
-from tracefast.analysis.insights.tables import Tables
-from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
 from tracefast.analysis.overview.folds import SCREEN
 from tracefast.analysis.overview.quality import quality
 from tracefast.analysis.waits.table import stuck_rows
@@ -26,11 +24,11 @@ from tracefast.quantities import plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tracefast.analysis.insights.tables import Tables
+
 _INSIGHTS: Final = "insights"
 _ERRORS: Final = "errors"
 _WAITS: Final = "waits"
-# Rules about what never goes on, of which `waits` shows more.
-_HANGS: Final = (DEADLOCK.code, LOCK_AT_FORK.code)
 _ROLES: Final = "roles"
 _FORKS: Final = "forks"
 
@@ -61,7 +59,7 @@ class Overview:
 
     tables: dict[str, pl.DataFrame]
     gaps: list[str]
-    asked: Tables | None = None
+    asked: "Tables | None" = None
     """What the rules of insights asked, if they were made."""
     flow_gaps: tuple[str, ...] = ()
     """What the log lacks for `tracefast.flow`, if that was made."""
@@ -143,6 +141,7 @@ def overview(
             # The rules take long to import.
             from tracefast.analysis.insights.registry import RULES
             from tracefast.analysis.insights.table import found_by
+            from tracefast.analysis.insights.tables import Tables
 
             asked = Tables(events, FOLDS)
             for name in FOLDS:
@@ -194,9 +193,13 @@ def findings(found: Overview) -> list[Finding]:
     Where insights were not made, these are who hangs, and what starting processes costs.
     """
     if (rows := found.tables.get(_INSIGHTS)) is not None:
+        from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
+
+        # Rules about what never goes on, of which `waits` shows more.
+        hangs = (DEADLOCK.code, LOCK_AT_FORK.code)
         named = rows.select("code", "title", "object", pl.col("source").cast(pl.String)).iter_rows()
         return [
-            Finding(code, title, _WAITS if code in _HANGS else _INSIGHTS, about, log)
+            Finding(code, title, _WAITS if code in hangs else _INSIGHTS, about, log)
             for code, title, about, log in named
         ]
     listed = []
@@ -210,8 +213,8 @@ def findings(found: Overview) -> list[Finding]:
 
 def _advice(forks: pl.DataFrame) -> list[Finding]:
     """Say what starting processes costs, each piece of advice once, the most saving first."""
-    rows = forks.sort("source", "ts", "line", nulls_last=True, maintain_order=True)
-    said = [advice for case in report(rows.select(ROWS.names())).advice for advice in case]
+    # They are in the order of `fork_rows`, as the fold gives them.
+    said = [advice for case in report(forks.select(ROWS.names())).advice for advice in case]
     said.sort(key=lambda advice: -(advice.saving.low if advice.saving is not None else 0))
     first = {advice.code: advice for advice in reversed(said)}
     return [
