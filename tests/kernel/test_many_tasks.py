@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tracefast as tf
@@ -41,6 +42,23 @@ def forking(threads: int, folder: Path) -> float:
     files = [f"{opened} = 3", f"{opened} = 4", "100 dup(3) = 5", "100 dup(4) = 6"]
     replaced = ["100 dup2(3, 7) = 7", "100 dup2(4, 7) = 7"] * threads
     return seconds_of([*files, *made, *forks, *replaced], folder)
+
+
+def test_processes_that_fork_do_not_matter_to_others(tmp_path: Path) -> None:
+    """However many they are: only tasks of one table see each other's descriptors."""
+    names = range(1000, 1300)
+    started = ['execve("/bin/a", ["a"], 0x7f) = 0', "brk(NULL) = 0x1000"]
+    forks = [
+        line
+        for name in names
+        for line in (f"100 fork() = {name}", f"{name} fork( <unfinished ...>")
+    ]
+    reads = ['100 openat(AT_FDCWD, "/a", O_RDONLY) = 3', '100 read(3, "x"..., 10) = 10']
+    log = tmp_path / "log.strace"
+    lines = [*(f"100 {line}" for line in started), *forks, *reads]
+    log.write_text("".join(f"{line}\n" for line in lines))
+    rows = tf.scan(log, assume_complete=True).filter(pl.col("name") == "read").collect()
+    assert rows["offset_known"].to_list() == ["exact"]
 
 
 def test_tasks_are_not_all_compared_with_each_other(tmp_path: Path) -> None:

@@ -44,22 +44,26 @@ pub(crate) struct TableUnderCopy {
     had: Vec<(i32, DescriptionRef)>,
     /// What was made since.
     made: Vec<(i32, DescriptionRef)>,
+    /// That is not all.
+    forgotten: bool,
 }
 
 impl TableUnderCopy {
-    /// A call has let the number refer to `file`. Adds what else the copy may have.
-    fn add(&mut self, others: &mut Vec<DescriptionRef>, fd: i32, file: DescriptionRef) {
+    /// A call has let the number refer to `file`. Adds what else the copy may have. Returns whether
+    /// there may be more.
+    fn add(&mut self, others: &mut Vec<DescriptionRef>, fd: i32, file: DescriptionRef) -> bool {
         let at = self.had.binary_search_by_key(&fd, |&(fd, _)| fd);
         others.extend(at.ok().map(|at| self.had[at].1));
         let made = self.made.iter().filter(|&&(made, _)| made == fd);
         others.extend(made.map(|&(_, file)| file));
         if !self.made.contains(&(fd, file)) {
             if self.made.len() == LOOKED_AT {
-                // What is forgotten may have had any number.
                 others.extend(self.made.drain(..).map(|(_, file)| file));
+                self.forgotten = true;
             }
             self.made.push((fd, file));
         }
+        self.forgotten
     }
 }
 
@@ -161,9 +165,9 @@ impl Tasks {
         }
         let table = self.task(task)?.table;
         // Of very many calls under way none is looked at.
-        let few = self.forking.len() < LOOKED_AT;
-        let had = if few { self.tables[table].all().collect() } else { Vec::new() };
-        Some(TableUnderCopy { table, had, made: Vec::new() })
+        let forgotten = self.forking.len() >= LOOKED_AT;
+        let had = if forgotten { Vec::new() } else { self.tables[table].all().collect() };
+        Some(TableUnderCopy { table, had, made: Vec::new(), forgotten })
     }
 
     /// A call has let the number refer to `file` instead of `before`, perhaps beside others.
@@ -175,7 +179,7 @@ impl Tasks {
         before: Option<DescriptionRef>,
         file: DescriptionRef,
     ) {
-        if !self.forking.is_empty() {
+        if !self.forking.is_empty() && self.tables.users(at) > 1 {
             self.made_beside_fork(at, fd, before, file);
         }
         let last = self.tables[at].copies.last();
@@ -195,19 +199,19 @@ impl Tasks {
         file: DescriptionRef,
     ) {
         let mut raced = Vec::new();
-        let many = self.forking.len() > LOOKED_AT;
-        if many {
+        let mut more = self.forking.len() > LOOKED_AT;
+        if more {
             raced.extend(before);
         } else {
             let without_child = self.forking.iter_mut().filter(|forking| forking.child.is_none());
             let copies = without_child.filter_map(|forking| forking.copies.as_mut());
             for copy in copies.filter(|copy| copy.table == at) {
                 raced.extend(before);
-                copy.add(&mut raced, fd, file);
+                more |= copy.add(&mut raced, fd, file);
             }
             raced.retain(|&other| other != file);
         }
-        if many || !raced.is_empty() {
+        if more || !raced.is_empty() {
             self.may_be_of(at, raced, file);
         }
     }
