@@ -395,7 +395,7 @@ impl Kernel {
         let over = if maps_file(block, row) {
             self.common_exit_use(task, row, block)
         } else {
-            self.common_exit(task, row, block)
+            !block.rows.effect[row].identify && self.common_exit(task, row, block)
         };
         if over {
             self.change_memory(task, row, block);
@@ -429,7 +429,13 @@ impl Kernel {
         block: &mut BlockRows<'_>,
         begun: bool,
     ) -> bool {
-        if maps_file(block, row) && !self.common_use(task, row, block, begun) {
+        let ready = if maps_file(block, row) {
+            self.common_use(task, row, block, begun)
+        } else {
+            // A damaged number may have a name.
+            !block.rows.effect[row].identify
+        };
+        if !ready {
             return false;
         }
         self.change_memory(task, row, block);
