@@ -1,6 +1,8 @@
 //! Tables of descriptors, as the kernel's `files_struct`: each number refers to an open file
 //! description.
 
+use std::collections::VecDeque;
+
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
@@ -14,8 +16,6 @@ pub(crate) struct Descriptor {
     pub file: DescriptionRef,
     /// Execve closes it.
     pub cloexec: bool,
-    /// When the call ended that made it; or when its number was first seen.
-    pub made: Moment,
 }
 
 /// A descriptor that a table may have: a call made it in another table while a fork copied that.
@@ -31,6 +31,22 @@ pub(crate) struct Perhaps {
 
 /// How many of the copies of a table are remembered.
 pub(crate) const COPIES: usize = 8;
+
+/// The same of descriptors that were made.
+const MADE: usize = 64;
+
+/// What happened lately to a table that several tasks use, and to its copies.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Lately {
+    /// The numbers of descriptors that were made last, and when the calls ended.
+    made: VecDeque<(i32, Moment)>,
+    /// Its last copies, and when they were made.
+    pub copies: Vec<(usize, Moment)>,
+    /// When it was copied from such a table.
+    pub copied: Moment,
+    /// What it may have, of numbers about which nothing is known.
+    pub perhaps: Vec<Perhaps>,
+}
 
 /// What is known of a number.
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,12 +100,8 @@ pub(crate) struct FdTable {
     pub hidden: bool,
     /// Calls were on a number that was given to another description: they may still be under way.
     pub raced: bool,
-    /// Its last copies, and when they were made, if several tasks used it then.
-    pub copies: ThinVec<(usize, Moment)>,
-    /// When it was copied from such a table.
-    pub copied: Moment,
-    /// What it may have, of numbers about which nothing is known.
-    pub perhaps: ThinVec<Perhaps>,
+    /// A box, because most tables are of one task.
+    pub lately: Option<Box<Lately>>,
     /// How many descriptors were looked at for rings so far.
     pub looked_at: u32,
     /// Standard input, output and error, which are older than the log, are not in it yet: of many
@@ -124,6 +136,28 @@ impl FdTable {
     #[inline]
     pub(crate) fn slot(&self, fd: i32) -> Option<Descriptor> {
         self.slots.get(usize::try_from(fd).ok()?)?.open()
+    }
+
+    /// A call has made descriptor `fd`, and tasks share the table.
+    pub(crate) fn note_made(&mut self, fd: i32, now: Moment) {
+        let made = &mut self.lately.get_or_insert_default().made;
+        if made.len() == MADE {
+            made.pop_front();
+        }
+        made.push_back((fd, now));
+    }
+
+    /// Whether descriptor `fd`, which exists, may have been made after that moment.
+    #[inline]
+    pub(crate) fn was_made_since(&self, fd: i32, since: Moment) -> bool {
+        let Some(Lately { made, .. }) = self.lately.as_deref() else { return false };
+        let forgotten = made.len() == MADE && made[0].1 > since;
+        forgotten || made.iter().rev().any(|&(made, at)| made == fd && at > since)
+    }
+
+    /// When it was copied, if that was from a table of several tasks.
+    pub(crate) fn copied(&self) -> Option<Moment> {
+        self.lately.as_ref().map(|lately| lately.copied)
     }
 
     /// All numbers that have been in use are below this one.
@@ -265,8 +299,7 @@ impl FdTable {
         if self.slots.len() <= at {
             self.slots.resize(at + 1, Slot::Unknown);
         }
-        let made = files.inodes.now();
-        self.slots[at] = Slot::Open(Descriptor { file, cloexec, made });
+        self.slots[at] = Slot::Open(Descriptor { file, cloexec });
     }
 
     /// Sets or clears the close-on-exec flag of `fd`.
@@ -340,7 +373,9 @@ impl FdTable {
                 self.close(files, fd);
             }
         }
-        self.perhaps.retain(|perhaps| !perhaps.cloexec);
+        if let Some(lately) = &mut self.lately {
+            lately.perhaps.retain(|perhaps| !perhaps.cloexec);
+        }
     }
 
     /// A copy of the table; its descriptors refer to the same descriptions.
@@ -349,10 +384,12 @@ impl FdTable {
         for file in self.files() {
             files.keep(file);
         }
+        let perhaps = self.lately.as_ref().map_or(&[][..], |lately| &lately.perhaps);
+        let lately = Lately { perhaps: perhaps.to_vec(), ..Lately::default() };
         Self {
             slots: self.slots.clone(),
             changes_unseen: self.changes_unseen,
-            perhaps: self.perhaps.clone(),
+            lately: (!perhaps.is_empty()).then(|| Box::new(lately)),
             ..Self::default()
         }
     }

@@ -172,9 +172,8 @@ impl Tasks {
         }
         let raced = self.is_raced(at, fd);
         let table = &self.tables[at];
-        let before = table.slot(fd);
-        let beside = !inherited && self.was_made_since(before);
-        let before = before.map(|slot| slot.file);
+        let before = table.get(fd);
+        let beside = !inherited && before.is_some() && table.was_made_since(fd, self.since);
         let closed = inherited && raced && before.is_none();
         let early = raced && table.was_made_early(&self.files, fd);
         let table = &mut self.tables[at];
@@ -245,9 +244,8 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_for(at, fd);
         self.table_changes(at);
-        let (raced, before) = (self.is_raced(at, fd), self.tables[at].slot(fd));
-        let beside = self.was_made_since(before);
-        let before = before.map(|slot| slot.file);
+        let (raced, before) = (self.is_raced(at, fd), self.tables[at].get(fd));
+        let beside = before.is_some() && self.tables[at].was_made_since(fd, self.since);
         // dup2(2) may replace what is older than the log.
         let early = raced && before.is_none() && self.tables[at].was_made_early(&self.files, fd);
         let table = &mut self.tables[at];

@@ -6,9 +6,7 @@
 //! programs do not do that: close(2), "Multithreaded processes and `close()`".
 
 use crate::events::vocabulary::clone_flags::CLONE_FILES;
-#[cfg(doc)]
-use crate::kernel::descriptors::fd_table::FdTable;
-use crate::kernel::descriptors::fd_table::{COPIES, Descriptor, Perhaps};
+use crate::kernel::descriptors::fd_table::{COPIES, FdTable, Perhaps};
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
@@ -90,13 +88,6 @@ impl OpenFileDescriptions {
 }
 
 impl Tasks {
-    /// Whether a call has made this descriptor after the call at hand was entered. Which of them came
-    /// first, the log does not show.
-    #[inline]
-    pub(super) fn was_made_since(&self, slot: Option<Descriptor>) -> bool {
-        slot.is_some_and(|slot| slot.made > self.since)
-    }
-
     /// Whether calls of other tasks may be on the number `fd` of this table, which is about to refer
     /// to another description.
     #[inline]
@@ -179,10 +170,15 @@ impl Tasks {
         before: Option<DescriptionRef>,
         file: DescriptionRef,
     ) {
-        if !self.forking.is_empty() && self.tables.users(at) > 1 {
-            self.made_beside_fork(at, fd, before, file);
+        if self.tables.users(at) > 1 {
+            let now = self.files.inodes.now();
+            self.tables[at].note_made(fd, now);
+            if !self.forking.is_empty() {
+                self.made_beside_fork(at, fd, before, file);
+            }
         }
-        let last = self.tables[at].copies.last();
+        let lately = self.tables[at].lately.as_ref();
+        let last = lately.and_then(|lately| lately.copies.last());
         if last.is_some_and(|&(_, copied)| copied > self.since) || !self.copying.is_empty() {
             self.made_beside_copies(at, fd, file);
         }
@@ -223,30 +219,32 @@ impl Tasks {
         let opened = self.files.at(file).map_or(0, |open| open.opened);
         let cloexec = self.tables[at].slot(fd).is_some_and(|slot| slot.cloexec);
         let since = self.since;
-        let over = self.tables[at].copies.iter().filter(|&&(_, copied)| copied > since);
+        let copies = self.tables[at].lately.as_ref().map_or(&[][..], |lately| &lately.copies);
+        let over = copies.iter().filter(|&&(_, copied)| copied > since);
         let mut copies: Vec<((usize, Moment), bool)> = over.map(|&copy| (copy, false)).collect();
         // Others may have been forgotten.
         let mut raced = copies.len() == COPIES;
         let under_way = self.copying.iter().filter(|copying| copying.table == at);
         copies.extend(under_way.map(|copying| (copying.copy, true)));
         for ((copy, copied), under_way) in copies {
-            if self.tables.get(copy).is_none_or(|table| table.copied != copied) {
+            if self.tables.get(copy).and_then(FdTable::copied) != Some(copied) {
                 continue;
             }
             let table = &mut self.tables[copy];
-            match table.slot(fd) {
-                Some(slot) => {
+            let had = table.get(fd);
+            let perhaps = &mut table.lately.get_or_insert_default().perhaps;
+            match had {
+                Some(had) => {
                     // The child has used the number already, or has what the number referred to
                     // before, if it was not copied later.
-                    let used = slot.made >= copied;
-                    let inherited = || self.files.at(slot.file).is_some_and(|open| open.inherited);
-                    if slot.file != file && if used { inherited() } else { under_way } {
-                        self.files.lose_calls(slot.file);
+                    let used = self.files.at(had).is_some_and(|open| open.inherited);
+                    if had != file && (used || under_way) {
+                        self.files.lose_calls(had);
                         raced = true;
                     }
                 }
-                None if table.perhaps.len() < COPIES => {
-                    table.perhaps.push(Perhaps { fd, file, opened, cloexec });
+                None if perhaps.len() < COPIES => {
+                    perhaps.push(Perhaps { fd, file, opened, cloexec });
                 }
                 None => raced = true,
             }
@@ -259,8 +257,10 @@ impl Tasks {
     /// A call of `parent` has copied its fd table for `child`, or will do so until it is over.
     pub(super) fn copied(&mut self, parent: TaskRef, child: TaskRef) {
         let [of, own] = [parent, child].map(|task| self.task(task).map_or(0, |task| task.table));
-        let copied = self.tables[own].copied;
-        if of != own && self.tables[of].copies.last() == Some(&(own, copied)) {
+        let copied = self.tables[own].copied().unwrap_or_default();
+        let lately = self.tables[of].lately.as_ref();
+        let last = lately.and_then(|lately| lately.copies.last());
+        if of != own && last == Some(&(own, copied)) {
             if self.copying.len() == LOOKED_AT {
                 self.copying.remove(0);
             }
@@ -281,8 +281,8 @@ impl Tasks {
         let copy = self.copy_table(at);
         if self.tables.users(at) > 1 {
             let now = self.files.inodes.tick();
-            self.tables[copy].copied = now;
-            let copies = &mut self.tables[at].copies;
+            self.tables[copy].lately.get_or_insert_default().copied = now;
+            let copies = &mut self.tables[at].lately.get_or_insert_default().copies;
             if copies.len() == COPIES {
                 copies.remove(0);
             }
@@ -295,15 +295,20 @@ impl Tasks {
     /// it from a table that it is a copy of.
     #[inline]
     pub(super) fn used_first(&mut self, at: usize, fd: i32, file: DescriptionRef) {
-        if !self.tables[at].perhaps.is_empty() {
+        if self.tables.users(at) > 1 {
+            let now = self.files.inodes.now();
+            self.tables[at].note_made(fd, now);
+        }
+        if self.tables[at].lately.as_ref().is_some_and(|lately| !lately.perhaps.is_empty()) {
             self.used_perhaps(at, fd, file);
         }
     }
 
     #[cold]
     fn used_perhaps(&mut self, at: usize, fd: i32, file: DescriptionRef) {
-        let of = self.tables[at].perhaps.iter().filter(|perhaps| perhaps.fd == fd);
-        for other in of.copied().collect::<Vec<_>>() {
+        let perhaps = self.tables[at].lately.as_ref().map_or(&[][..], |lately| &lately.perhaps);
+        let of: Vec<Perhaps> = perhaps.iter().filter(|one| one.fd == fd).copied().collect();
+        for other in of {
             let same = |open: &OpenFileDescription| open.opened == other.opened;
             if self.files.at(other.file).is_some_and(same) {
                 self.files.lose_calls(other.file);
