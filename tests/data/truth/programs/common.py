@@ -62,7 +62,11 @@ def unique(writer, number):
 
 def child(function, *arguments):
     """Fork a child that runs a function."""
-    pid = os.fork()
+    return run_in_child(os.fork(), function, *arguments)
+
+
+def run_in_child(pid, function, *arguments):
+    """Run a function in the child of a fork, which then ends; give the parent its pid."""
     if pid == 0:
         status = 1
         try:

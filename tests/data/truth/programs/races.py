@@ -21,6 +21,7 @@ from common import (
     child,
     join,
     run,
+    run_in_child,
     syscall,
     together,
     unique,
@@ -73,15 +74,7 @@ def beside(function, *arguments):
     form = ctypes.create_string_buffer(
         struct.pack("QQQQQQQQ", CLONE_FILES, 0, 0, 0, SIGCHLD, 0, 0, 0)
     )
-    pid = syscall(CLONE3, form, 64)
-    if pid == 0:
-        status = 1
-        try:
-            function(*arguments)
-            status = 0
-        finally:
-            os._exit(status)
-    return pid
+    return run_in_child(syscall(CLONE3, form, 64), function, *arguments)
 
 
 def close_and_copy(number, *files):

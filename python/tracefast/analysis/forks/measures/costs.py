@@ -76,7 +76,8 @@ def _exec_bases(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _median(values: pl.Expr) -> pl.Expr:
-    """Give the lower one of two; null if there is none. Polars has quantiles of floats only."""
+    """Give the median, the lower of two if there are two; null if there are no values."""
+    # Quantiles of polars are floating-point numbers.
     ordered = values.sort()
     return ordered.get((ordered.len().cast(pl.Int64) - 1) // 2, null_on_oob=True)
 
