@@ -5,6 +5,7 @@ use memchr::memmem;
 
 use crate::linux::LONGEST_NS;
 use crate::text::number;
+use crate::text::search::find;
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,35 +30,40 @@ pub(crate) struct EndedChild {
 /// on every machine but alpha and ia64.
 const TICK_NS: i64 = 10_000_000;
 
+/// The processor times of a `struct siginfo`, each with a byte of its key that is rare in one.
+const UTIME: (&str, usize) = ("si_utime=", 3);
+const STIME: (&str, usize) = ("si_stime=", 6);
+
 /// The child that a `struct siginfo` is about; None unless it ended.
 pub(crate) fn siginfo(args: &str) -> Option<EndedChild> {
-    let exited = match field(args, "si_code=")? {
+    let exited = match field(args, "si_code=", 5)? {
         // CLD_EXITED, CLD_KILLED and CLD_DUMPED are 1 to 3.
         "CLD_EXITED" | "1" | "0x1" => true,
         "CLD_KILLED" | "CLD_DUMPED" | "2" | "3" | "0x2" | "0x3" => false,
         _ => return None,
     };
-    let status = field(args, "si_status=");
+    let status = field(args, "si_status=", 5);
     Some(EndedChild {
-        pid: i32::try_from(number(field(args, "si_pid=")?)?).ok()?,
+        pid: i32::try_from(number(field(args, "si_pid=", 3)?)?).ok()?,
         outcome: if exited { status.and_then(exit_status) } else { status.and_then(signal) },
-        utime_ns: cpu_time(args, "si_utime=").and_then(possible),
-        stime_ns: cpu_time(args, "si_stime=").and_then(possible),
+        utime_ns: cpu_time(args, UTIME).and_then(possible),
+        stime_ns: cpu_time(args, STIME).and_then(possible),
     })
 }
 
 /// Whether a `struct siginfo` has a processor time that no process can have.
 pub(crate) fn has_impossible_cpu_time(args: &[u8]) -> bool {
-    let times = || str::from_utf8(&args[memmem::find(args, b"si_utime=")?..]).ok();
+    let (key, rare) = UTIME;
+    let times = || str::from_utf8(&args[find(args, key.as_bytes(), rare)?..]).ok();
     let impossible = |key| {
         times().is_some_and(|times| cpu_time(times, key).is_some_and(|ns| possible(ns).is_none()))
     };
-    impossible("si_utime=") || impossible("si_stime=")
+    impossible(UTIME) || impossible(STIME)
 }
 
 /// A processor time as printed, in ns.
-fn cpu_time(args: &str, key: &str) -> Option<i128> {
-    Some(i128::from(field(args, key).and_then(number)?) * i128::from(TICK_NS))
+fn cpu_time(args: &str, (key, rare): (&str, usize)) -> Option<i128> {
+    Some(i128::from(field(args, key, rare).and_then(number)?) * i128::from(TICK_NS))
 }
 
 /// A processor time, if a process can have it.
@@ -67,9 +73,9 @@ fn possible(ns: i128) -> Option<i64> {
 
 /// What the status that wait4 fills in says: `[{WIFEXITED(s) && WEXITSTATUS(s) == 3}]`.
 pub(crate) fn wait_status(args: &str) -> Option<Outcome> {
-    match field(args, "WEXITSTATUS(s) == ") {
+    match field(args, "WEXITSTATUS(s) == ", 2) {
         Some(status) => exit_status(status),
-        None => signal(field(args, "WTERMSIG(s) == ")?),
+        None => signal(field(args, "WTERMSIG(s) == ", 4)?),
     }
 }
 
@@ -113,9 +119,9 @@ pub(crate) fn exit_code(args: &str) -> Option<i32> {
     number(word(args.strip_prefix("status=").unwrap_or(args))).map(low_byte)
 }
 
-/// The word after a key.
-fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    let at = memmem::find(text.as_bytes(), key.as_bytes())? + key.len();
+/// The word after a key; `rare` as in [`find`].
+fn field<'a>(text: &'a str, key: &str, rare: usize) -> Option<&'a str> {
+    let at = find(text.as_bytes(), key.as_bytes(), rare)? + key.len();
     text.get(at..).map(word)
 }
 

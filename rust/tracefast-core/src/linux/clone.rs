@@ -1,11 +1,10 @@
 //! What kind of task a call makes, by its flags in any spelling: clone(2).
 
-use memchr::memmem;
-
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_THREAD, CLONE_VFORK, CLONE_VM};
 use crate::linux::machine::printed_by_number;
 use crate::linux::syscalls::flags;
 use crate::text::number;
+use crate::text::search::{find, rfind};
 
 /// How a task was made, by what it shares with its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,7 +85,7 @@ fn given(name: &str, args: &str) -> Option<(u32, Option<bool>)> {
             .or_else(|| registers(text).filter(|_| name != "clone3"))
             .map(|(flags, stack)| (flags, stack.filter(|_| name != "clone2"))),
         "task_newtask" => {
-            let at = memmem::rfind(text, b"clone_flags=")? + b"clone_flags=".len();
+            let at = rfind(text, b"clone_flags=", 5)? + b"clone_flags=".len();
             Some((hexadecimal(text.get(at..)?)?, None))
         }
         _ => None,
@@ -96,18 +95,18 @@ fn given(name: &str, args: &str) -> Option<(u32, Option<bool>)> {
 /// Flags and stack of text that names them: `child_stack=NULL, flags=CLONE_VM|SIGCHLD`,
 /// `{flags=0x100, …, stack=NULL}`, `clone_flags: 0x1200011, newsp: 0x0`, `clone_flags=1200011`.
 fn named(text: &[u8]) -> Option<(u32, Option<bool>)> {
-    let after = |key: &[u8]| {
-        let at = memmem::find(text, key)? + key.len();
+    let after = |key: &[u8], rare: usize| {
+        let at = find(text, key, rare)? + key.len();
         text.get(at..)
     };
-    if let Some(rest) = after(b"clone_flags: ").or_else(|| after(b"clone_flags=")) {
-        let stack = after(b"newsp: ").and_then(hexadecimal_long).map(|stack| stack != 0);
+    if let Some(rest) = after(b"clone_flags: ", 11).or_else(|| after(b"clone_flags=", 5)) {
+        let stack = after(b"newsp: ", 2).and_then(hexadecimal_long).map(|stack| stack != 0);
         return Some((hexadecimal(rest)?, stack));
     }
-    let rest = after(b"flags=")?;
+    let rest = after(b"flags=", 0)?;
     // The line was cut before the flags.
     rest.first().filter(|byte| byte.is_ascii_alphanumeric())?;
-    let stack = after(b"stack=").and_then(|rest| {
+    let stack = after(b"stack=", 4).and_then(|rest| {
         let word = rest.iter().position(|byte| !byte.is_ascii_alphanumeric());
         match rest.get(..word.unwrap_or(rest.len()))? {
             b"" => None,

@@ -13,6 +13,7 @@ use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::tables::fold::Dictionaries;
+use crate::text::scan;
 
 /// A set of columns of a batch, implemented by [`event_columns!`].
 pub(crate) trait EventColumns<'a>: Sized {
@@ -183,7 +184,12 @@ impl<T: ArrowPrimitiveType> Numbers<'_, T> {
 }
 
 /// A column of any text, such as paths.
-pub(crate) enum Text<'a> {
+pub(crate) struct Text<'a> {
+    texts: Texts<'a>,
+    nulls: Nulls<'a>,
+}
+
+enum Texts<'a> {
     View(&'a StringViewArray),
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
@@ -202,28 +208,41 @@ impl<'a> EventColumn<'a> for Text<'a> {
 
 impl<'a> Text<'a> {
     fn from_array(column: &'a dyn Array) -> Option<Self> {
-        match column.data_type() {
-            DataType::Utf8View => column.as_string_view_opt().map(Self::View),
-            DataType::Utf8 => column.as_string_opt::<i32>().map(Self::Small),
-            DataType::LargeUtf8 => column.as_string_opt::<i64>().map(Self::Large),
+        let texts = match column.data_type() {
+            DataType::Utf8View => column.as_string_view_opt().map(Texts::View),
+            DataType::Utf8 => column.as_string_opt::<i32>().map(Texts::Small),
+            DataType::LargeUtf8 => column.as_string_opt::<i64>().map(Texts::Large),
             _ => None,
-        }
+        };
+        Some(Self { texts: texts?, nulls: Nulls::new(column.nulls()) })
     }
 
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&'a str> {
-        match self {
-            Self::View(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
+        if self.nulls.is_null(row) {
+            return None;
+        }
+        Some(match self.texts {
+            Texts::View(array) => array.value(row),
+            Texts::Small(array) => array.value(row),
+            Texts::Large(array) => array.value(row),
+        })
+    }
+
+    /// Lets the processor fetch the texts of some rows before they are needed. They are far apart in
+    /// memory that was written long ago, and to wait for each where it is used takes longer.
+    #[inline]
+    pub(crate) fn fetch(&self, rows: impl Iterator<Item = usize>) {
+        for text in rows.filter_map(|row| self.get(row)) {
+            scan::fetch(text.as_bytes());
         }
     }
 
     fn len(&self) -> usize {
-        match self {
-            Self::View(array) => array.len(),
-            Self::Small(array) => array.len(),
-            Self::Large(array) => array.len(),
+        match self.texts {
+            Texts::View(array) => array.len(),
+            Texts::Small(array) => array.len(),
+            Texts::Large(array) => array.len(),
         }
     }
 }
@@ -268,6 +287,12 @@ impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
 }
 
 impl<C: Copy> Words<'_, C> {
+    /// Whether there is a word in a row.
+    #[inline]
+    pub(crate) fn has(&self, row: usize) -> bool {
+        !self.nulls.is_null(row)
+    }
+
     /// The result of `look` for the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {

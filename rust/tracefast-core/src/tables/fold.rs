@@ -1,6 +1,7 @@
 //! Folds, which turn batches of events in order into one table.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -8,7 +9,13 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use crate::events::schema;
 use crate::tables::event_columns::EventColumns;
+#[cfg(doc)]
+use crate::tables::event_columns::Text;
 use crate::tables::process_tracking::task_rows;
+
+/// So many rows have their texts fetched together, before the first of them is taken in: the nearest
+/// cache has room for these.
+const FETCHED: usize = 64;
 
 /// Words by column name, for columns that hold only the keys of a dictionary.
 pub type Dictionaries = HashMap<String, ArrayRef>;
@@ -99,6 +106,10 @@ pub(crate) trait RowFold: Sized {
         EventColumns::from_batch(batch, words)
     }
 
+    /// Fetches the texts that the next rows are asked for: see [`Text::fetch`].
+    #[inline]
+    fn fetch(&mut self, _columns: &mut Self::Columns<'_>, _rows: Range<usize>) {}
+
     /// Adds one row.
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize);
 
@@ -132,8 +143,13 @@ impl<F: RowFold> Fold for F {
 
     fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError> {
         let mut columns = self.columns(batch, words)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
+        let end = batch.num_rows();
+        for start in (0..end).step_by(FETCHED) {
+            let rows = start..end.min(start + FETCHED);
+            self.fetch(&mut columns, rows.clone());
+            for row in rows {
+                self.row(&mut columns, row);
+            }
         }
         Ok(())
     }

@@ -391,6 +391,25 @@ fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     chunk.iter().enumerate().fold(0, |m, (i, b)| m | u32::from(bytes.contains(b)) << i)
 }
 
+/// Asks the processor to fetch both ends of a text into its nearest cache, without waiting for it:
+/// for texts that are far apart, and were written long ago.
+#[inline]
+pub(crate) fn fetch(text: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(first), Some(last)) = (text.first(), text.last()) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        for byte in [first, last] {
+            // SAFETY: it reads nothing, whatever the address, and every such processor has it.
+            #[allow(unsafe_code)]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast());
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = text;
+}
+
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86 {

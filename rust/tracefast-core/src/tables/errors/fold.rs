@@ -1,5 +1,7 @@
 //! The fold: events in order to counts of failed calls.
 
+use std::ops::Range;
+
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_schema::ArrowError;
@@ -97,6 +99,12 @@ impl RowFold for FailedCalls {
 
     fn empty(&self) -> Self {
         Self::default()
+    }
+
+    #[inline]
+    fn fetch(&mut self, (columns, tasks): &mut Self::Columns<'_>, rows: Range<usize>) {
+        tasks.fetch(rows.clone());
+        columns.path.fetch(rows.filter(|&row| columns.errno.has(row)));
     }
 
     #[inline]

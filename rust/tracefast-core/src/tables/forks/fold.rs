@@ -1,5 +1,7 @@
 //! The fold: which rows say something about tasks, and about which ones.
 
+use std::ops::Range;
+
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
@@ -284,6 +286,19 @@ impl RowFold for Forks {
             _ => None,
         };
         Ok((Columns::from_batch(batch, words)?, workers))
+    }
+
+    #[inline]
+    fn fetch(&mut self, columns: &mut Self::Columns<'_>, rows: Range<usize>) {
+        let (tasks, own) = &mut columns.0;
+        tasks.fetch(rows.clone());
+        if self.hints.is_some() {
+            let names = &mut self.names;
+            tasks.path.fetch(rows.filter(|&row| {
+                let called = own.called.get(row, |name| Called::new(name, names));
+                called.is_some_and(|called| called.opens)
+            }));
+        }
     }
 
     #[inline]

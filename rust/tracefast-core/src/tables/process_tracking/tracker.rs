@@ -1,5 +1,7 @@
 //! Events in order to what is known about each task.
 
+use std::ops::Range;
+
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
 
 use crate::hash::HashMap;
@@ -38,6 +40,13 @@ event_columns! {
 }
 
 impl TaskColumns<'_> {
+    /// Fetches the arguments that a tracker is going to look at, where one has gone first: see
+    /// [`Text::fetch`].
+    #[inline]
+    pub(crate) fn fetch(&self, rows: Range<usize>) {
+        self.args.fetch(rows.filter(|&row| self.known.get(row).is_some_and(Known::changes)));
+    }
+
     #[inline]
     pub(crate) fn kind(&mut self, row: usize) -> Option<RowKind> {
         self.kind.get(row, RowKind::from_word)

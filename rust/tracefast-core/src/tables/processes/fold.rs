@@ -1,5 +1,7 @@
 //! The fold: events in order to processes, and what each of their tasks did.
 
+use std::ops::Range;
+
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_schema::ArrowError;
@@ -56,6 +58,11 @@ impl RowFold for Processes {
 
     fn empty(&self) -> Self {
         Self::default()
+    }
+
+    #[inline]
+    fn fetch(&mut self, columns: &mut Self::Columns<'_>, rows: Range<usize>) {
+        columns.0.fetch(rows);
     }
 
     #[inline]

@@ -97,7 +97,11 @@ impl<'a> Arguments<'a> {
 
     /// Whether a position has this value, by its name or its number.
     pub(crate) fn is(&self, at: usize, name: &str, number: i64) -> bool {
-        let Some(part) = self.at(at) else { return false };
+        self.at(at).is_some_and(|part| self.means(part, name, number))
+    }
+
+    /// Whether an argument is this value, by its name or its number.
+    pub(crate) fn means(&self, part: &str, name: &str, number: i64) -> bool {
         part == name || !part.starts_with(name) && self.value(part) == Some(number)
     }
 

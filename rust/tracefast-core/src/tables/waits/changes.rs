@@ -1,6 +1,6 @@
 //! What calls change: descriptors, mappings, locks; and whom they wake.
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
 
 use crate::tables::waits::arguments::{Arguments, FutexCall, FutexOp};
 use crate::tables::waits::connections::is_unnamed;
@@ -68,14 +68,14 @@ impl Waits {
             }
             Act::Control if !failed => self.controlled(columns, at, table, (fd, first)),
             Act::Ioctl if !failed => {
-                let has = |word: &str| memmem::find(at.args.as_bytes(), word.as_bytes()).is_some();
-                if !has("FIO") {
+                let has = |word: &[u8]| contains(at.args.as_bytes(), word, 0);
+                if !has(b"FIO") {
                     // Of a terminal or a device.
                 } else if let Some(fd) = fd
-                    && (has("FIOCLEX") || has("FIONCLEX"))
+                    && (has(b"FIOCLEX") || has(b"FIONCLEX"))
                 {
-                    self.world.tables.set_cloexec(table, fd, has("FIOCLEX"));
-                } else if has("FIONBIO")
+                    self.world.tables.set_cloexec(table, fd, has(b"FIOCLEX"));
+                } else if has(b"FIONBIO")
                     && let Some(end) = first.and_then(|ofd| self.world.ends.get_mut(ofd))
                 {
                     end.nonblocking = !at.args.ends_with("[0]");
@@ -291,20 +291,22 @@ impl Waits {
         (fd, ofd): (Option<i32>, Option<Ofd>),
     ) {
         let arguments = Arguments::new(at.args, at.ftrace);
-        if arguments.is(1, "F_DUPFD", 0) || arguments.is(1, "F_DUPFD_CLOEXEC", 1030) {
+        let command = arguments.at(1);
+        let is = |name, number| command.is_some_and(|part| arguments.means(part, name, number));
+        if is("F_DUPFD", 0) || is("F_DUPFD_CLOEXEC", 1030) {
             let new = at.ret.and_then(|ret| i32::try_from(ret).ok());
             self.duplicated(at, (table, ofd), new);
-        } else if arguments.is(1, "F_SETFD", 2) {
+        } else if is("F_SETFD", 2) {
             let set = arguments.has(2, "FD_CLOEXEC", 1);
             if let Some(fd) = fd {
                 self.world.tables.set_cloexec(table, fd, set);
             }
-        } else if arguments.is(1, "F_SETFL", 4) {
+        } else if is("F_SETFL", 4) {
             let nonblocking = arguments.has(2, "O_NONBLOCK", O_NONBLOCK);
             if let Some(end) = ofd.and_then(|ofd| self.world.ends.get_mut(ofd)) {
                 end.nonblocking = nonblocking;
             }
-        } else if arguments.is(1, "F_SETLEASE", 1024) {
+        } else if is("F_SETLEASE", 1024) {
             self.holds_file(at, table, fd.zip(ofd));
             self.leased(columns, at, ofd);
         } else if let Some((file, lock)) = self.asked_by_fcntl(columns, at) {

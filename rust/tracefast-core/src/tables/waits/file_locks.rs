@@ -17,11 +17,14 @@ impl Waits {
         at: &At<'_>,
     ) -> Option<(LockedFile, Lock)> {
         let arguments = Arguments::new(at.args, at.ftrace);
-        let of_process = arguments.is(1, "F_SETLK", 6) || arguments.is(1, "F_SETLKW", 7);
-        let of_description =
-            arguments.is(1, "F_OFD_SETLK", 37) || arguments.is(1, "F_OFD_SETLKW", 38);
-        let from_start = at.args.contains("l_whence=SEEK_SET") || at.args.contains("l_whence=0,");
-        if !(of_process || of_description) || !from_start {
+        let command = arguments.at(1)?;
+        let is = |name, number| arguments.means(command, name, number);
+        let of_process = is("F_SETLK", 6) || is("F_SETLKW", 7);
+        let of_description = is("F_OFD_SETLK", 37) || is("F_OFD_SETLKW", 38);
+        if !(of_process || of_description) {
+            return None;
+        }
+        if !(at.args.contains("l_whence=SEEK_SET") || at.args.contains("l_whence=0,")) {
             return None;
         }
         let number = |key: &str| {

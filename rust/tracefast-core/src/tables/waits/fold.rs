@@ -1,5 +1,7 @@
 //! The fold: events in order to waits, and to what the live tasks share and hold.
 
+use std::ops::Range;
+
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
@@ -299,6 +301,14 @@ impl RowFold for Waits {
 
     fn empty(&self) -> Self {
         Self::new(self.min_ns)
+    }
+
+    #[inline]
+    fn fetch(&mut self, (tasks, waits): &mut Self::Columns<'_>, rows: Range<usize>) {
+        tasks.fetch(rows.clone());
+        let reads =
+            |&row: &usize| waits.act.get(row, Act::from_name).is_some_and(Act::reads_arguments);
+        tasks.args.fetch(rows.filter(reads));
     }
 
     #[inline]

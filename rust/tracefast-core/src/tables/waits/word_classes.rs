@@ -119,6 +119,11 @@ pub(crate) enum Act {
 }
 
 impl Act {
+    /// Whether the arguments of most such calls are looked at.
+    pub(crate) fn reads_arguments(self) -> bool {
+        matches!(self, Self::Futex | Self::Handle | Self::Map | Self::Control)
+    }
+
     pub(crate) fn from_name(name: &str) -> Self {
         let classes = classes_of(name.as_bytes());
         match name {

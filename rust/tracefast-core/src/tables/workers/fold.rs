@@ -1,6 +1,7 @@
 //! The fold: events in order to processes that may be workers.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
@@ -334,6 +335,11 @@ impl RowFold for Workers {
     fn empty(&self) -> Self {
         let Self { starts_only, events_only, .. } = *self;
         Self { starts_only, events_only, ..Self::default() }
+    }
+
+    #[inline]
+    fn fetch(&mut self, columns: &mut Self::Columns<'_>, rows: Range<usize>) {
+        columns.0.0.fetch(rows);
     }
 
     #[inline]
