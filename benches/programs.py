@@ -44,5 +44,7 @@ def _built(name: str, *arguments: str) -> Path | None:
     except FileNotFoundError:
         print(f"cargo is not installed: {name} is left out", file=sys.stderr)
         return None
-    built = (json.loads(line).get("executable") for line in done.stdout.splitlines())
-    return next(Path(path) for path in built if path)
+    # Other programs of the crate are built, too, and come in any order.
+    said = (json.loads(line) for line in done.stdout.splitlines())
+    built = (line for line in said if line.get("executable") and line["target"]["name"] == name)
+    return Path(next(built)["executable"])
