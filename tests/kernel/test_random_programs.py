@@ -54,6 +54,7 @@ def raced(machine: simulated.Machine) -> set[object]:
     """Give descriptions, and their files, whose number another task changed during a call on it."""
     found: set[object] = set()
     made = [call for call in machine.calls if call.made is not None]
+    closing = [call for call in machine.calls if call.name in {"close", "close_range"}]
     replacing = [call for call in machine.calls if call.shared and call.replaced]
     for call in machine.calls:
         for other in filter(call.races, made):
@@ -68,6 +69,11 @@ def raced(machine: simulated.Machine) -> set[object]:
             closes = call.table and call.numbers is other.numbers
             if (near or closes) and call is not other and call.overlaps(other):
                 found |= both
+        # Where one was closed, a call that is under way at the end may have made it again.
+        if any(map(call.loses_number, closing)) and any(
+            other.may_make(call) for other in machine.calls
+        ):
+            found |= {call.description} - {None}
     return found | {one.inode for one in found}
 
 

@@ -113,6 +113,17 @@ class Call:
         same = self.numbers is other.numbers and self.fd == other.made is not None
         return same and self.task is not other.task and self.overlaps(other)
 
+    def loses_number(self, other: Call) -> bool:
+        """Whether `other` closes the number that it is on, as another one may make it then."""
+        closes = other.name in {"close", "close_range"} and other.numbers is self.numbers
+        return closes and other is not self and self.begun < other.begun < self.ended
+
+    def may_make(self, number_of: Call) -> bool:
+        """Whether it may have made the number that the other call is on, when that ends."""
+        plain = self.kind == "" or (self.kind == "read" and self.given is not None)
+        same = self.numbers is number_of.numbers and self.task is not number_of.task
+        return plain and same and self.begun < number_of.ended < (self.ended or math.inf)
+
     def overlaps(self, other: Call) -> bool:
         """Whether they overlap; one that never ended does not end before the other."""
         return self.begun < (other.ended or math.inf) and other.begun < (self.ended or math.inf)

@@ -104,6 +104,20 @@ pub struct EntryEffect {
     pub detail: Option<u32>,
 }
 
+impl EntryEffect {
+    /// Whether the call may make a descriptor. Of those that use one, `fcntl`, `ioctl` and `recvmsg`
+    /// do.
+    #[inline]
+    pub(crate) fn may_make(&self) -> bool {
+        match self.op {
+            Op::Open | Op::OpenAnon | Op::OpenPair | Op::OpenProcess | Op::Take | Op::Dup => true,
+            Op::Use if self.motion == Motion::Write || self.moves.0 => false,
+            Op::Use => self.fd.is_some_and(|fd| fd >= 0),
+            _ => false,
+        }
+    }
+}
+
 /// A position between the rows and entries of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowPosition {

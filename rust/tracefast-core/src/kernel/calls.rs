@@ -45,6 +45,7 @@ impl Kernel {
         self.tasks.files.inodes.tick();
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (since, comm);
+        pending.makes = head.may_make();
         let (first, second) = binds(head.op);
         let moves = head.motion != Motion::None || head.op == Op::Seek;
         if self.tasks.guesses > 0 && (moves || matches!(head.op, Op::Truncate | Op::Allocate)) {
@@ -247,6 +248,11 @@ impl Kernel {
             block.rows.comm[row] = key_in(block.comms, comm);
             block.set(row, C::Comm);
         }
+        if let Some(pending) = &pending {
+            for &(fd, file) in pending.sent() {
+                self.tasks.ends_on(task, fd, file);
+            }
+        }
         match effect.op {
             Op::None if effect.detail == NO_DETAIL => {}
             Op::Away => self.away(task, tid),
@@ -310,6 +316,11 @@ impl Kernel {
                 held[at] = pending.as_deref_mut().and_then(|pending| pending.take(second, fd));
             }
             let held = held[at].map(|held| held.file);
+            if let Some(file) = held.filter(|_| op != Op::Close)
+                && self.tasks.files.at(file).is_some_and(|open| open.number_closed)
+            {
+                self.tasks.ends_on(task, fd, file);
+            }
             files[at] = self.bound(task, row, block, fd, held, second, later);
         }
         if detailed {

@@ -179,6 +179,7 @@ impl Kernel {
         let comm = tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
+        pending.makes = entry.head.may_make();
         self.tasks.files.inodes.tick();
         self.tasks.put_pending(task, pending);
     }
@@ -197,6 +198,7 @@ impl Kernel {
         let changes = writes(motion, false).then_some(Changes::Longer);
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
+        pending.makes = entry.head.may_make();
         self.tasks.files.inodes.tick();
         self.tasks.files.hold_in(&mut pending.held[0], fd, file, position, changes);
         self.tasks.put_pending(task, pending);
@@ -354,11 +356,15 @@ impl Kernel {
     /// The same for a call that has held the description since its entry.
     fn common_exit_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         let fd = block.rows.fd[row];
-        let plain = |pending: &mut Pending| {
-            pending.message().is_none()
-                && pending.held[0].is_some_and(|held| held.fd == fd && !held.switches)
+        let plain = |pending: &mut Pending| match pending.held[0] {
+            Some(held) if held.fd == fd && !held.switches && pending.message().is_none() => {
+                Some(held.file)
+            }
+            _ => None,
         };
-        if !self.tasks.pending(task).is_some_and(plain) {
+        let Some(file) = self.tasks.pending(task).and_then(plain) else { return false };
+        let closes = block.rows.effect[row].op == Op::Close;
+        if !closes && self.tasks.files.at(file).is_some_and(|open| open.number_closed) {
             return false;
         }
         let Some(mut pending) = self.tasks.take_pending(task) else { return false };

@@ -32,14 +32,35 @@ pub(crate) struct Perhaps {
 /// How many of the copies of a table are remembered.
 pub(crate) const COPIES: usize = 8;
 
-/// The same of descriptors that were made.
-const MADE: usize = 64;
+/// The last of the numbers that something was done to, and when.
+#[derive(Debug, Default, Clone)]
+struct Recent(VecDeque<(i32, Moment)>);
+
+impl Recent {
+    /// How many are remembered.
+    const MOST: usize = 64;
+
+    fn push(&mut self, fd: i32, now: Moment) {
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((fd, now));
+    }
+
+    /// Whether it may have been done to the number `fd` after that moment.
+    fn has_since(&self, fd: i32, since: Moment) -> bool {
+        let forgotten = self.0.len() == Self::MOST && self.0[0].1 > since;
+        forgotten || self.0.iter().rev().any(|&(number, at)| number == fd && at > since)
+    }
+}
 
 /// What happened lately to a table that several tasks use, and to its copies.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Lately {
-    /// The numbers of descriptors that were made last, and when the calls ended.
-    made: VecDeque<(i32, Moment)>,
+    /// Descriptors that were made: when the calls ended.
+    made: Recent,
+    /// Numbers that were closed beside calls on them: when those ended.
+    outlived: Recent,
     /// Its last copies, and when they were made.
     pub copies: Vec<(usize, Moment)>,
     /// When it was copied from such a table.
@@ -140,19 +161,18 @@ impl FdTable {
 
     /// A call has made descriptor `fd`, and tasks share the table.
     pub(crate) fn note_made(&mut self, fd: i32, now: Moment) {
-        let made = &mut self.lately.get_or_insert_default().made;
-        if made.len() == MADE {
-            made.pop_front();
-        }
-        made.push_back((fd, now));
+        self.lately.get_or_insert_default().made.push(fd, now);
     }
 
     /// Whether descriptor `fd`, which exists, may have been made after that moment.
     #[inline]
     pub(crate) fn was_made_since(&self, fd: i32, since: Moment) -> bool {
-        let Some(Lately { made, .. }) = self.lately.as_deref() else { return false };
-        let forgotten = made.len() == MADE && made[0].1 > since;
-        forgotten || made.iter().rev().any(|&(made, at)| made == fd && at > since)
+        self.lately.as_ref().is_some_and(|lately| lately.made.has_since(fd, since))
+    }
+
+    /// A call on the number `fd` has ended, which was closed before.
+    pub(crate) fn note_outlived(&mut self, fd: i32, now: Moment) {
+        self.lately.get_or_insert_default().outlived.push(fd, now);
     }
 
     /// When it was copied, if that was from a table of several tasks.
@@ -190,16 +210,24 @@ impl FdTable {
     }
 
     /// Whether a descriptor with the number `fd` was made before the call that makes it has ended, as
-    /// far as the log shows.
+    /// far as the log shows. That call began at `since`.
     #[cold]
-    pub(crate) fn was_made_early(&self, files: &OpenFileDescriptions, fd: i32) -> bool {
+    pub(crate) fn was_made_early(
+        &self,
+        files: &OpenFileDescriptions,
+        fd: i32,
+        since: Moment,
+    ) -> bool {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));
         match slot {
             // It was used as if it was older than the log, and nothing has closed it.
             Some(Slot::Open(descriptor)) => {
                 files.at(descriptor.file).is_some_and(|open| open.inherited)
             }
-            Some(Slot::Closed(since)) => since.again,
+            Some(Slot::Closed(closed)) => {
+                let lately = self.lately.as_ref();
+                closed.again || lately.is_some_and(|lately| lately.outlived.has_since(fd, since))
+            }
             Some(Slot::Unknown) | None => false,
         }
     }

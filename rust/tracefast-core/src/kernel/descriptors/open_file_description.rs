@@ -50,6 +50,8 @@ pub(crate) struct OpenFileDescription {
     pub proved: bool,
     /// Other tasks may use it too, in an order that the log does not show.
     pub unordered: bool,
+    /// A number that referred to it was closed in a table that tasks share.
+    pub number_closed: bool,
     /// Tasks whose calls are not in the log may use it.
     pub hidden: bool,
     /// strace writes the log to it.
@@ -123,6 +125,7 @@ impl OpenFileDescription {
             relative: false,
             proved: false,
             unordered: false,
+            number_closed: false,
             hidden: false,
             logged: false,
             opened: 0,

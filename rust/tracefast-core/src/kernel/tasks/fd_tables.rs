@@ -175,7 +175,7 @@ impl Tasks {
         let before = table.get(fd);
         let beside = !inherited && before.is_some() && table.was_made_since(fd, self.since);
         let closed = inherited && raced && before.is_none();
-        let early = raced && table.was_made_early(&self.files, fd);
+        let early = raced && table.was_made_early(&self.files, fd, self.since);
         let table = &mut self.tables[at];
         let file = table.open(&mut self.files, fd, file, cloexec)?;
         if table.hidden || self.files.hidden && inherited {
@@ -247,7 +247,9 @@ impl Tasks {
         let (raced, before) = (self.is_raced(at, fd), self.tables[at].get(fd));
         let beside = before.is_some() && self.tables[at].was_made_since(fd, self.since);
         // dup2(2) may replace what is older than the log.
-        let early = raced && before.is_none() && self.tables[at].was_made_early(&self.files, fd);
+        let early = raced
+            && before.is_none()
+            && self.tables[at].was_made_early(&self.files, fd, self.since);
         let table = &mut self.tables[at];
         table.install(&mut self.files, fd, file, cloexec);
         let (unordered, hidden) = (table.unordered || table.diverged, table.hidden);
@@ -277,6 +279,9 @@ impl Tasks {
         let at = self.number_of_table(task);
         self.table_for(at, fd);
         self.table_changes(at);
+        if self.tables.users(at) > 1 {
+            self.number_closed(at, fd);
+        }
         self.tables[at].close(&mut self.files, fd);
     }
 
@@ -286,7 +291,11 @@ impl Tasks {
         self.closed(task, false);
         let at = self.number_of_table(task);
         self.table_changes(at);
-        let taken = self.table_for(at, fd).take(fd).map(|slot| (fd, slot));
+        self.table_for(at, fd);
+        if self.tables.users(at) > 1 {
+            self.number_closed(at, fd);
+        }
+        let taken = self.tables[at].take(fd).map(|slot| (fd, slot));
         if let Some(task) = self.task_mut(task) {
             task.closing = taken;
         }
@@ -309,6 +318,12 @@ impl Tasks {
         if mark {
             self.tables[at].mark_range(first, last);
         } else {
+            if self.tables.users(at) > 1 {
+                let closed = self.tables[at].all().filter(|&(fd, _)| (first..=last).contains(&fd));
+                for (fd, _) in closed.collect::<Vec<_>>() {
+                    self.number_closed(at, fd);
+                }
+            }
             self.tables[at].close_range(&mut self.files, first, last);
         }
     }

@@ -326,6 +326,33 @@ impl Tasks {
         }
     }
 
+    /// The number is about to be closed in a table that tasks share.
+    #[inline]
+    pub(super) fn number_closed(&mut self, at: usize, fd: i32) {
+        if let Some(open) = self.tables[at].get(fd).and_then(|file| self.files.get(file)) {
+            open.number_closed = true;
+        }
+    }
+
+    /// A call of `task` that began on the number `fd`, which referred to `file` then, is over. If the
+    /// number was closed meanwhile, a call that another task is in may have made it again before this
+    /// one looked it up.
+    #[cold]
+    pub(crate) fn ends_on(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) {
+        let Some(at) = self.task(task).map(|task| task.table) else { return };
+        if self.tables.users(at) < 2 || !self.tables[at].is_closed(fd) {
+            return;
+        }
+        let mut of_others = self.slots.iter().filter(|other| other.table == at);
+        // The task at hand is not in a call any more.
+        let making = |other: &Task| other.pending.as_ref().is_some_and(|pending| pending.makes);
+        if self.slots.slots() > LOOKED_AT || of_others.any(making) {
+            let now = self.files.inodes.now();
+            self.tables[at].note_outlived(fd, now);
+            self.files.lose_calls(file);
+        }
+    }
+
     /// A call uses the number `fd` of this table, from which a close has taken the descriptor: the
     /// close may come after it, or a call that opens another one before it. That is `file` now.
     #[cold]

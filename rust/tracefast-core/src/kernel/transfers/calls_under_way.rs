@@ -161,6 +161,8 @@ pub(crate) struct Pending {
     pub since: Moment,
     /// Name of the caller.
     pub comm: Option<Arc<str>>,
+    /// It may make a descriptor.
+    pub makes: bool,
     /// What few calls have.
     rare: Option<Box<Rare>>,
     /// What may move unseen until the call ends.
@@ -229,6 +231,7 @@ impl Pending {
         self.comm = None;
         self.rare = None;
         self.fault = false;
+        self.makes = false;
     }
 
     /// The call has no end in the log, unless it holds nothing any more.
