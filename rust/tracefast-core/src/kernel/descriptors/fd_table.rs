@@ -173,6 +173,7 @@ impl FdTable {
     /// A call on the number `fd` has ended, which was closed before.
     pub(crate) fn note_outlived(&mut self, fd: i32, now: Moment) {
         self.lately.get_or_insert_default().outlived.push(fd, now);
+        self.raced = true;
     }
 
     /// When it was copied, if that was from a table of several tasks.
@@ -220,9 +221,10 @@ impl FdTable {
     ) -> bool {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at));
         match slot {
-            // It was used as if it was older than the log, and nothing has closed it.
+            // It was used as if it was older than the log, and nothing has closed it; or it was closed
+            // before the call that made it had ended.
             Some(Slot::Open(descriptor)) => {
-                files.at(descriptor.file).is_some_and(|open| open.inherited)
+                self.raced || files.at(descriptor.file).is_some_and(|open| open.inherited)
             }
             Some(Slot::Closed(closed)) => {
                 let lately = self.lately.as_ref();

@@ -40,7 +40,7 @@ pub(crate) struct TableUnderCopy {
     table: usize,
     /// What it had when the call was entered, by number.
     had: Vec<(i32, DescriptionRef)>,
-    /// What was made since.
+    /// What was made since, or was being closed.
     made: Vec<(i32, DescriptionRef)>,
     /// That is not all.
     forgotten: bool,
@@ -110,7 +110,7 @@ impl Tasks {
         let Some(now) = self.tables[at].get(fd).filter(|&now| before != Some(now)) else { return };
         let mut raced = Vec::new();
         let many = self.slots.slots() > LOOKED_AT;
-        if many || beside {
+        if many || beside || early {
             raced.extend(before);
         }
         if !many {
@@ -158,7 +158,11 @@ impl Tasks {
         // Of very many calls under way none is looked at.
         let forgotten = self.forking.len() >= LOOKED_AT;
         let had = if forgotten { Vec::new() } else { self.tables[table].all().collect() };
-        Some(TableUnderCopy { table, had, made: Vec::new(), forgotten })
+        // What is being closed may be closed after the table was copied.
+        let tasks = self.slots.iter().filter(|task| !forgotten && task.table == table);
+        let closing = tasks.filter_map(|task| task.closing);
+        let made = closing.map(|(fd, slot)| (fd, slot.file)).take(LOOKED_AT).collect();
+        Some(TableUnderCopy { table, had, made, forgotten })
     }
 
     /// A call has let the number refer to `file` instead of `before`, perhaps beside others.
@@ -340,7 +344,13 @@ impl Tasks {
     #[cold]
     pub(crate) fn ends_on(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) {
         let Some(at) = self.task(task).map(|task| task.table) else { return };
-        if self.tables.users(at) < 2 || !self.tables[at].is_closed(fd) {
+        let now = self.tables[at].get(fd);
+        let is_free = match now.and_then(|now| self.files.at(now)) {
+            // Another call uses it as if it was older than the log.
+            Some(open) => now != Some(file) && open.inherited,
+            None => self.tables[at].is_closed(fd),
+        };
+        if !is_free || self.tables.users(at) < 2 {
             return;
         }
         let mut of_others = self.slots.iter().filter(|other| other.table == at);
