@@ -326,8 +326,8 @@ pub mod write_flags {
 
 /// Bits of the internal column `flags` for [`Op::Submit`].
 pub mod ring_flags {
-    /// When the call ends, all that it asked for is done.
-    pub(crate) const WAITS: u32 = 1;
+    /// All that was asked for is done: the row is a line that was not understood.
+    pub(crate) const DONE: u32 = 1;
     /// From here on the kernel looks for more by itself.
     pub(crate) const POLLS: u32 = 2;
 }

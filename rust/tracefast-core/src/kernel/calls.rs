@@ -88,7 +88,7 @@ impl Kernel {
             _ => {}
         }
         match head.op {
-            Op::Submit => pending.unseen = self.submit(task, head.flags).map(Box::new),
+            Op::Submit => self.submit(task, head.flags),
             Op::Exec if !self.follows => pending.unseen = self.hold_shared(task).map(Box::new),
             // Where that was, its line need not say so.
             Op::Exec if self.leaves_programs => self.leave(task, head.op),

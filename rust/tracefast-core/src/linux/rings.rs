@@ -3,23 +3,17 @@
 use crate::events::vocabulary::{open_flags, ring_flags};
 
 const IORING_SETUP_SQPOLL: u32 = 0x2;
-const IORING_ENTER_GETEVENTS: u32 = 0x1;
 const IORING_ENTER_SQ_WAKEUP: u32 = 0x2;
 const IORING_ENTER_SQ_WAIT: u32 = 0x4;
-const IORING_ENTER_EXT_ARG: u32 = 0x8;
 const IORING_ENTER_REGISTERED_RING: u32 = 0x10;
-const IORING_ENTER_EXT_ARG_REG: u32 = 0x40;
 
 /// The bit of a name in the flags of `io_uring_setup` and `io_uring_enter`.
 pub(crate) fn bit(name: &[u8]) -> u32 {
     match name {
         b"IORING_SETUP_SQPOLL" => IORING_SETUP_SQPOLL,
-        b"IORING_ENTER_GETEVENTS" => IORING_ENTER_GETEVENTS,
         b"IORING_ENTER_SQ_WAKEUP" => IORING_ENTER_SQ_WAKEUP,
         b"IORING_ENTER_SQ_WAIT" => IORING_ENTER_SQ_WAIT,
-        b"IORING_ENTER_EXT_ARG" => IORING_ENTER_EXT_ARG,
         b"IORING_ENTER_REGISTERED_RING" => IORING_ENTER_REGISTERED_RING,
-        b"IORING_ENTER_EXT_ARG_REG" => IORING_ENTER_EXT_ARG_REG,
         _ => 0,
     }
 }
@@ -36,8 +30,6 @@ pub(crate) fn made(flags: Option<u32>) -> u32 {
 pub(crate) struct Enter {
     /// How many operations it submits.
     pub to_submit: Option<u32>,
-    /// For how many ends it waits.
-    pub min_complete: Option<u32>,
     /// `IORING_ENTER_…`.
     pub flags: Option<u32>,
 }
@@ -49,24 +41,12 @@ impl Enter {
         if flags & (IORING_ENTER_SQ_WAKEUP | IORING_ENTER_SQ_WAIT) != 0 {
             return Some(ring_flags::POLLS);
         }
-        if self.to_submit == Some(0) {
-            return None;
-        }
-        // Without the flag it does not wait. With a longer argument the wait may have an end:
-        // io_uring_enter(2).
-        let waits = flags & IORING_ENTER_GETEVENTS != 0
-            && flags & (IORING_ENTER_EXT_ARG | IORING_ENTER_EXT_ARG_REG) == 0
-            && self.to_submit.is_some_and(|count| self.min_complete >= Some(count));
-        Some(if waits { ring_flags::WAITS } else { 0 })
+        (self.to_submit != Some(0)).then_some(0)
     }
 
-    /// The same once it has returned how many it has submitted: it waits only if that is all.
+    /// The same once it has returned how many it has submitted.
     pub(crate) fn asked(self, submitted: Option<i64>) -> Option<u32> {
-        if submitted == Some(0) {
-            return self.asks().filter(|&asks| asks == ring_flags::POLLS);
-        }
-        let all = submitted.is_some() && submitted == self.to_submit.map(i64::from);
-        self.asks().map(|asks| if all { asks } else { asks & !ring_flags::WAITS })
+        self.asks().filter(|&asks| submitted != Some(0) || asks == ring_flags::POLLS)
     }
 
     /// The ring is given by its number in a table of the task's own, not by a descriptor.
@@ -92,21 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_call_waits_for() {
-        let enter = |to_submit, min_complete, flags| Enter {
-            to_submit: Some(to_submit),
-            min_complete: Some(min_complete),
-            flags: Some(flags),
-        };
-        assert_eq!(enter(0, 1, 1).asks(), None);
-        assert_eq!(enter(2, 2, 1).asks(), Some(ring_flags::WAITS));
-        assert_eq!(enter(2, 2, 0).asks(), Some(0));
-        assert_eq!(enter(2, 1, 1).asks(), Some(0));
-        assert_eq!(enter(2, 2, 9).asks(), Some(0));
-        assert_eq!(enter(0, 0, 2).asks(), Some(ring_flags::POLLS));
-        assert_eq!(enter(2, 2, 1).asked(Some(2)), Some(ring_flags::WAITS));
-        assert_eq!(enter(2, 2, 1).asked(Some(1)), Some(0));
-        assert_eq!(enter(2, 2, 1).asked(None), Some(0));
-        assert_eq!(enter(2, 2, 1).asked(Some(0)), None);
+    fn what_a_call_asks_for() {
+        let enter = |to_submit, flags| Enter { to_submit: Some(to_submit), flags: Some(flags) };
+        assert_eq!(enter(0, 1).asks(), None);
+        assert_eq!(enter(2, 1).asks(), Some(0));
+        assert_eq!(enter(0, 2).asks(), Some(ring_flags::POLLS));
+        assert_eq!(enter(2, 1).asked(Some(2)), Some(0));
+        assert_eq!(enter(2, 1).asked(None), Some(0));
+        assert_eq!(enter(2, 1).asked(Some(0)), None);
+        assert_eq!(enter(2, 2).asked(Some(0)), Some(ring_flags::POLLS));
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn range_flags(split: &SplitArguments, text: &[u8]) -> u32 {
 #[cold]
 pub(crate) fn ring_enter(split: &SplitArguments, text: &[u8]) -> Enter {
     let int = |at| split.number(text, at).map(|number| number as u32);
-    Enter { to_submit: int(1), min_complete: int(2), flags: int(3) }
+    Enter { to_submit: int(1), flags: int(3) }
 }
 
 impl FieldWriter<'_> {

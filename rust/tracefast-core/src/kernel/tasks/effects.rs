@@ -96,14 +96,7 @@ impl Kernel {
                     self.tasks.files.know_append(file, appends);
                 }
             }
-            (Op::Submit, ..) if !failed => {
-                let waits = effect.flags & ring_flags::WAITS != 0;
-                if !(effect.begun && waits)
-                    && let Some(unseen) = self.submit(task, effect.flags)
-                {
-                    unseen.end(&mut self.tasks.files);
-                }
-            }
+            (Op::Submit, ..) if !failed => self.submit(task, effect.flags),
             (Op::Fork, ..) => self.forked(task, tid, row, block, ret.filter(|_| done)),
             (Op::Appear, ..) => {
                 self.tasks.appeared(task, effect.at, effect.flags, effect.at2 != AT_FDCWD);

@@ -497,7 +497,7 @@ pub(crate) fn ring_enter(args: &[u8]) -> Enter {
     let count = |at| split.get(args, at).and_then(number::whole_integer);
     let count = |at| count(at).and_then(|count| u32::try_from(count).ok());
     let flags = split.get(args, 3).map(|flags| flags::mask(flags, rings::bit));
-    Enter { to_submit: count(1), min_complete: count(2), flags }
+    Enter { to_submit: count(1), flags }
 }
 
 /// Whether `io_uring_register(4, IORING_REGISTER_FILES, [3], 1)` gives the ring descriptions.

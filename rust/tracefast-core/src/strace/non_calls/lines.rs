@@ -220,7 +220,7 @@ impl Parser<'_> {
         if is_like_call(&self.text[start..end]) {
             let tid = self.task.or_else(|| pid_at_start(&self.text[start..end]));
             let effect = &mut rows.effect[row];
-            (effect.op, effect.flags) = (Op::Submit, ring_flags::WAITS);
+            (effect.op, effect.flags) = (Op::Submit, ring_flags::DONE);
             effect.at = tid.unwrap_or(AT_FDCWD);
         }
         self.used = Some(LineUse::Unparsed);
