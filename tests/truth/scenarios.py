@@ -33,7 +33,7 @@ RECORDERS = {
         "-f",
         "--seccomp-bpf",
         "-e",
-        "trace=%file,%desc,%process,%memory,%network,unshare",
+        "trace=%file,%desc,%process,%memory,%network,unshare,close_range",
     ],
     "attached": ["-f"],
     "alone": [],

@@ -93,7 +93,9 @@ impl Facts {
         };
         let event = &line[leader.next..];
         self.children.see(leader.pid, event);
-        self.split |= event.starts_with(b"<... ");
+        // With `-z`, too, an execve of another thread than the leader ends so: after its line for
+        // the thread that superseded the leader.
+        self.split |= event.starts_with(b"<... ") && !event.starts_with(b"<... execve resumed");
         if event.starts_with(b"+++ ") {
             self.traced.see_end(event);
             if let Some(pid) = leader.pid {
@@ -185,6 +187,13 @@ mod tests {
         // A second half.
         let split = "7 1700000000.000100 wait4(8 <unfinished ...>\n8 1700000000.000200 close(3) = 0\n7 1700000000.000150 <... wait4 resumed>) = 8\n";
         assert!(!by_ends(split));
+    }
+
+    #[test]
+    fn an_execve_of_another_thread_than_the_leader_does_not_show_halves() {
+        let superseded = "8 +++ superseded by execve in pid 9 +++\n8 <... execve resumed>) = 0\n";
+        let log = "8 read(3, \"\", 1) = 0\n7 clone(flags=SIGCHLD) = 8\n".to_owned();
+        assert!(recording(&(superseded.to_owned() + &log)).by_ends);
     }
 
     #[test]
