@@ -346,6 +346,12 @@ impl Kernel {
         if op == Op::Path || op == Op::Truncate && files[0].is_none() {
             self.tasks.files.inodes.types.of_path(row, block);
         }
+        if matches!(motion, Motion::Read | Motion::Copy)
+            && !self.messages.is_empty()
+            && let Some(file) = files[0]
+        {
+            self.read_past_messages(row, block, file);
+        }
         let resize = BEGUN && held[0].is_some_and(|held| held.resize.is_some());
         if motion != Motion::None || moves || resize || size {
             self.moved(row, block, &files, &held);

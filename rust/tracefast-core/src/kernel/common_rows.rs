@@ -229,6 +229,14 @@ impl Kernel {
         self.common_exit(task, row, block) && self.common_open(task, row, block)
     }
 
+    /// Whether the row may read through a socket past a message with descriptors.
+    #[inline]
+    fn may_read_past(&self, row: usize, block: &BlockRows<'_>, file: DescriptionRef) -> bool {
+        !self.messages.is_empty()
+            && block.rows.effect[row].motion == Motion::Read
+            && self.tasks.files.at(file).is_some_and(|open| open.end.is_some())
+    }
+
     /// A call that uses one descriptor, if that is open.
     #[inline]
     fn common_use(
@@ -240,6 +248,9 @@ impl Kernel {
     ) -> bool {
         let fd = block.rows.fd[row];
         let Some(mut file) = self.tasks.descriptor(task, fd) else { return false };
+        if self.may_read_past(row, block, file) {
+            return false;
+        }
         let valid = block.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
         file = self.common_show(task, row, block, file, begun);
@@ -364,7 +375,9 @@ impl Kernel {
         };
         let Some(file) = self.tasks.pending(task).and_then(plain) else { return false };
         let closes = block.rows.effect[row].op == Op::Close;
-        if !closes && self.tasks.files.at(file).is_some_and(|open| open.number_closed) {
+        if !closes && self.tasks.files.at(file).is_some_and(|open| open.number_closed)
+            || self.may_read_past(row, block, file)
+        {
             return false;
         }
         let Some(mut pending) = self.tasks.take_pending(task) else { return false };

@@ -8,7 +8,7 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::open_flags;
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
-use crate::kernel::descriptors::messages::Message;
+use crate::kernel::descriptors::messages::{End, Message};
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
@@ -166,8 +166,12 @@ impl Kernel {
         for file in files.iter().flatten() {
             self.tasks.files.keep(*file);
         }
+        let beside = end.is_some_and(|end| self.sends_beside(end));
         for &file in files.iter().flatten() {
             self.tasks.sent(file, self.messages.early, end.is_some());
+            if beside {
+                self.tasks.unordered(file);
+            }
         }
         for file in &files {
             names.push(file.and_then(|file| self.tasks.files.get(file)?.path.clone()));
@@ -175,6 +179,45 @@ impl Kernel {
         let (number, oldest) = self.messages.send(end, files, names);
         self.drop_message(oldest);
         number
+    }
+
+    /// Whether what is sent from that end may arrive instead of other messages: some were lost, or
+    /// calls of other tasks send from there, too. Those of them are `ambiguous` then.
+    fn sends_beside(&mut self, end: End) -> bool {
+        let messages = &self.messages;
+        let others = self.tasks.messages_under_way();
+        let beside = others.into_iter().any(|number| messages.is_from(number, end));
+        if beside {
+            for file in self.messages.on_the_way(end.other()) {
+                self.tasks.unordered(file);
+            }
+        }
+        beside || self.messages.may_be_lost(end)
+    }
+
+    /// A call has read from a socket. Descriptors that came with the data are gone, unless it was
+    /// recvmsg(2): what arrives later may be of any message.
+    #[cold]
+    pub(crate) fn read_past_messages(
+        &mut self,
+        row: usize,
+        block: &BlockRows<'_>,
+        socket: DescriptionRef,
+    ) {
+        let Some(end) = self.tasks.files.at(socket).and_then(|open| open.end) else { return };
+        let name = block.names.get(block.rows.name[row] as usize).map_or("", |name| &**name);
+        // A datagram is gone even if its data could not be copied.
+        let failed = block.ret(row).is_some_and(|ret| ret < 0) && !block.failed_with(row, "EFAULT");
+        if failed || name.starts_with("recvm") {
+            return;
+        }
+        let files = self.messages.on_the_way(end);
+        if !files.is_empty() {
+            self.messages.lose(end);
+            for file in files {
+                self.tasks.unordered(file);
+            }
+        }
     }
 
     /// The message was not sent after all.
@@ -219,6 +262,14 @@ impl Kernel {
                 self.tasks.files.suspect(file);
             }
             self.messages.early = true;
+        }
+        // Which of two calls at once gets which message the log does not show.
+        let beside = socket.is_some_and(|socket| self.tasks.receives_beside(socket));
+        if let Some(end) = end.filter(|_| beside) {
+            let here = message.iter().flat_map(|message| &message.files).flatten().copied();
+            for file in here.chain(self.messages.on_the_way(end)).collect::<Vec<_>>() {
+                self.tasks.unordered(file);
+            }
         }
         for (i, one) in received.iter().enumerate() {
             let file = message.as_ref().and_then(|message| message.files.get(i).copied().flatten());

@@ -6,12 +6,19 @@ use std::sync::Arc;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 
 /// One end of a pair of sockets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct End {
     /// Number of the pair.
     pub pair: u32,
     /// Which of the two.
     pub second: bool,
+}
+
+impl End {
+    /// The other end of the pair.
+    pub(crate) fn other(self) -> Self {
+        Self { second: !self.second, ..self }
+    }
 }
 
 /// The descriptions of one message.
@@ -50,9 +57,36 @@ pub(crate) struct Messages {
     /// A message was received that had not been sent: where calls have no ends, or no order, it may
     /// be one that comes later.
     pub early: bool,
+    /// Ends at which messages may have been lost.
+    lossy: HashSet<End>,
 }
 
 impl Messages {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The descriptions of messages on the way to that end.
+    pub(crate) fn on_the_way(&self, to: End) -> Vec<DescriptionRef> {
+        let through = self.queue.iter().filter(|message| message.from == Some(to.other()));
+        through.flat_map(|message| &message.files).flatten().copied().collect()
+    }
+
+    /// Messages on the way to that end may be lost, from now on.
+    pub(crate) fn lose(&mut self, to: End) {
+        self.lossy.insert(to);
+    }
+
+    /// Whether messages from that end may be lost.
+    pub(crate) fn may_be_lost(&self, from: End) -> bool {
+        self.lossy.contains(&from.other())
+    }
+
+    /// Whether the message was sent from that end.
+    pub(crate) fn is_from(&self, number: u64, end: End) -> bool {
+        self.queue.iter().any(|message| message.number == number && message.from == Some(end))
+    }
+
     /// Adds a message. Returns its number, and the oldest message if that had to make room.
     pub(crate) fn send(
         &mut self,

@@ -31,6 +31,19 @@ impl Tasks {
         }
     }
 
+    /// The messages that calls are sending.
+    pub(crate) fn messages_under_way(&self) -> Vec<u64> {
+        let pending = self.slots.iter().filter_map(|task| task.pending.as_ref());
+        pending.filter_map(|pending| pending.message()).collect()
+    }
+
+    /// Whether another call is under way that may receive through the socket.
+    pub(crate) fn receives_beside(&self, socket: DescriptionRef) -> bool {
+        let mut pending = self.slots.iter().filter_map(|task| task.pending.as_ref());
+        pending
+            .any(|pending| pending.makes && pending.held[0].is_some_and(|held| held.file == socket))
+    }
+
     /// A call has taken a description out of a task. Without an order between tasks that may be any
     /// that the task has, or will have as the log shows it; `None`: out of any task.
     #[cold]
