@@ -36,6 +36,12 @@ def test_who_hangs_comes_first_with_the_line_that_explains_it(waits):
     assert "What to do: start workers before threads" in rest
 
 
+def test_locks_in_two_orders_are_no_matter_of_forks(waits):
+    text = waits(STALLS / "two_locks.strace")
+    assert "What to do: take locks in the same order in all threads" in text
+    assert "fork" not in text
+
+
 def test_of_several_logs_each_line_names_its_log(waits):
     text = " ".join(waits(STALLS / "own_pipe.strace", STALLS / "lost_child.strace").split())
     assert "Line 15 of own_pipe.strace: from here" in text

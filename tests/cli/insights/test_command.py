@@ -156,6 +156,35 @@ def test_github_has_an_annotation_for_each_finding(insights):
     assert re.match(pattern, lines[0])
 
 
+def test_documents_name_logs_that_cannot_be_judged(run, tmp_path):
+    (broken := tmp_path / "broken").write_bytes(b"\x7fELF" + bytes(1000))
+    (empty := tmp_path / "empty").write_text("")
+
+    def document(form):
+        ran = run("insights", SMALL, broken, empty, "--format", form)
+        assert ran.returncode == 2
+        return ran.stdout
+
+    text = document("sarif")
+    assert Sarif.model_validate_json(text).runs[0].invocations[0].execution_successful is False
+    told = json.loads(text)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert [each["message"]["text"] for each in told] == [
+        "the log cannot be read",
+        "the log has no event",
+    ]
+    (tmp_path / "out.xml").write_text(document("junit"))
+    errors = {suite.name: suite.errors for suite in JUnitXml.fromfile(str(tmp_path / "out.xml"))}
+    assert errors == {str(SMALL): 0, str(broken): len(RULES), str(empty): len(RULES)}
+    assert f"title=tracefast::{broken}: the log cannot be read" in document("github")
+
+
+def test_of_several_logs_the_most_severe_findings_come_first(run, insights, tmp_path):
+    (last := tmp_path / "z.strace.zst").write_bytes(LOG.read_bytes())
+    assert insights(SMALL, last, "--top", "1").splitlines()[2].startswith("high ")
+    screen = run(SMALL, last).stdout
+    assert screen.index("page-table-copy") < screen.index("small-reads")
+
+
 def test_tables_have_all_columns(insights):
     rows = list(csv.DictReader(insights(LOG, "--format", "csv").splitlines()))
     assert [row["code"] for row in rows] == ["page-table-copy", "many-processes", "error-pipe"]

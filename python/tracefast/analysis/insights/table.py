@@ -199,6 +199,13 @@ def _rows(tables: Tables, found: list[_Found]) -> pl.DataFrame:
     return pl.DataFrame([rows[i] for i in order], schema=SCHEMA)
 
 
+def by_severity(findings: pl.DataFrame) -> pl.DataFrame:
+    """Put the most severe findings of all logs first; those of one log stay in their order."""
+    rank = {severity.value: at for at, severity in enumerate(_ORDER)}
+    order = pl.col("severity").cast(pl.String).replace_strict(rank, return_dtype=pl.UInt8)
+    return findings.sort(order, maintain_order=True)
+
+
 def _key(found: _Found) -> tuple[str, int, float]:
     weight = found.finding.weight
     return found.source, _ORDER.index(weight.severity), -weight.share

@@ -193,11 +193,16 @@ def findings(found: Overview) -> list[Finding]:
     Where insights were not made, these are who hangs, and what starting processes costs.
     """
     if (rows := found.tables.get(_INSIGHTS)) is not None:
+        from tracefast.analysis.insights.table import by_severity
         from tracefast.analysis.insights.waits import DEADLOCK, LOCK_AT_FORK
 
         # Rules about what never goes on, of which `waits` shows more.
         hangs = (DEADLOCK.code, LOCK_AT_FORK.code)
-        named = rows.select("code", "title", "object", pl.col("source").cast(pl.String)).iter_rows()
+        named = (
+            by_severity(rows)
+            .select("code", "title", "object", pl.col("source").cast(pl.String))
+            .iter_rows()
+        )
         return [
             Finding(code, title, _WAITS if code in hangs else _INSIGHTS, about, log)
             for code, title, about, log in named

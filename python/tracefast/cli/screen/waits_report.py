@@ -54,6 +54,8 @@ _BECAUSE: Final = {
 }
 _ADVICE: Final = {
     "private-futex": "start workers before threads, or use forkserver or spawn",
+    "dead-thread": "give a lock back before the thread that has it ends",
+    "threads": "take locks in the same order in all threads",
     "cycle": "take locks in one order; read what a process writes before waiting for its end",
     "own-pipe": "close the ends of pipes that a process does not use, after each fork",
     "no-writer": "check who was meant to write, and that it still has the descriptor",
@@ -184,7 +186,8 @@ def _stuck(rows: pl.DataFrame, width: int | None) -> list[str]:
         lines.append(f"{rows.height - len(shown):,} more; --stuck prints all")
     if "likely-deadlock" in rows["verdict"]:
         lines += wrap(_LIKELY, prose)
-    proofs = [proof for proof in _ADVICE if proof in rows["proof"]]
+    causes = {_cause(row) for row in rows.rows(named=True)}
+    proofs = [proof for proof in _ADVICE if proof in causes]
     said = [f"What to do: {_ADVICE[proof]}" for proof in proofs]
     advice = [line for text in said for line in wrap(text, prose)]
     return [*lines, *advice, "See docs/hangs.md"] if advice else lines
@@ -209,14 +212,21 @@ def _head(rows: pl.DataFrame) -> str:
     return head
 
 
+def _cause(row: Row) -> str:
+    """Say what a deadlock came of: its proof; of locks of threads, what the log shows of them."""
+    if row["proof"] != "private-futex":
+        return str(row["proof"])
+    if row["because_line"] is None:
+        return "threads"
+    return "dead-thread" if row["because_pid"] == row["pid"] else "private-futex"
+
+
 def _because(row: Row, *, several: bool) -> str | None:
     """Write the line that explains why a wait can never end; of which log, if there are several."""
     line, tid, pid = row["because_line"], row["because_tid"], row["because_pid"]
     if line is None:
         return None
-    proof = row["proof"]
-    if proof == "private-futex" and pid == row["pid"]:
-        proof = "dead-thread"
+    proof = _cause(row)
     log = f" of {printable(row['source'].rpartition('/')[2])}" if several else ""
     return f"Line {line}{log}: {_BECAUSE[proof].format(tid=tid, pid=pid)}."
 

@@ -71,8 +71,9 @@ def check(
     """
     from tracefast.analysis.compare.check import SCHEMA, baselines, judged
     from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.output.annotations.cases import Unjudged
     from tracefast.cli.output.write import write_bytes, write_table
-    from tracefast.cli.screen.compare.check_report import Unjudged, document, render
+    from tracefast.cli.screen.compare.check_report import document, render
 
     if init:
         return _write_first_rules(request, inputs, that)

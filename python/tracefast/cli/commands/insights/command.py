@@ -131,7 +131,7 @@ def _show(
     import polars as pl
 
     from tracefast.analysis.insights.registry import chosen_rules
-    from tracefast.analysis.insights.table import SCHEMA, insights_and_logs
+    from tracefast.analysis.insights.table import SCHEMA, by_severity, insights_and_logs
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.insights.report import print_insights
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
@@ -142,6 +142,7 @@ def _show(
     except ValueError as error:
         raise CommandError(f"{error}", "tracefast insights --help") from None
     logs: list[str] = []
+    unread: list[str] = []
     empty: list[str] = []
     table, complete = run_analysis(
         request,
@@ -149,21 +150,25 @@ def _show(
             events, select=chosen, ignore=ignored, logs=logs.extend, ahead=ahead
         ),
         is_empty=lambda _: not logs,
+        unread=unread.extend,
         without_events=empty.extend,
     )
-    if table is None:
+    if table is None and request.annotations is None:
         return FAILED
+    table = SCHEMA.to_frame() if table is None else table
     levels = [each.value for each in Severity]
     kept = levels[: levels.index(min_.value) + 1]
     found = table.filter(pl.col("severity").is_in(kept))
     table = filter_rows(found, request, match, "object")
     if request.annotations is not None:
+        from tracefast.cli.output.annotations.cases import Unjudged
         from tracefast.cli.screen.insights.documents import write_document
 
-        write_document(table, request, rules, sorted(set(logs)))
+        unjudged = Unjudged(tuple(unread), tuple(empty))
+        write_document(by_severity(table), request, rules, sorted(set(logs)), unjudged)
     elif request.form is Format.TABLE and not (request.wide or request.sort):
         none_match = table.is_empty() and not found.is_empty()
-        print_insights(table, request, rules=len(rules), none_match=none_match)
+        print_insights(by_severity(table), request, rules=len(rules), none_match=none_match)
     else:
         print_table(table, request, main=_MAIN, spare=_SPARE)
     if not complete:

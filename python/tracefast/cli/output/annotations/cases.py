@@ -1,7 +1,9 @@
 """What the documents are made of: rules, and what each of them found in a log."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Level(StrEnum):
@@ -77,3 +79,26 @@ class Case:
     file: str
     results: tuple[Result, ...] = ()
     error: str | None = None
+
+
+class Unjudged(NamedTuple):
+    """Logs of which no rule can be judged."""
+
+    unread: tuple[str, ...] = ()
+    """Those that cannot be read."""
+    empty: tuple[str, ...] = ()
+    """Those without an event."""
+
+    def reasons(self) -> Iterator[tuple[str, str]]:
+        """Give each log, and why."""
+        for name in self.unread:
+            yield name, "the log cannot be read"
+        for name in self.empty:
+            yield name, "the log has no event"
+
+    def cases(self, rules: Iterable[Rule]) -> Iterator[Case]:
+        """Give a case of each log and rule."""
+        rules = list(rules)
+        for log, reason in self.reasons():
+            for rule in rules:
+                yield Case(rule=rule, file=log, error=reason)

@@ -45,7 +45,7 @@ def to_sarif(cases: Iterable[Case], rules: Sequence[Rule]) -> str:
     errors = [case for case in judged if case.error is not None]
     invocation: Object = {"executionSuccessful": not errors}
     if errors:
-        invocation["toolExecutionNotifications"] = [_notification(case) for case in errors]
+        invocation["toolExecutionNotifications"] = _notifications(errors)
     driver = {"name": "tracefast", "version": __version__, "rules": [_rule(one) for one in rules]}
     run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -74,13 +74,22 @@ def _result(case: Case, result: Result, rule: int) -> Object:
     }
 
 
-def _notification(case: Case) -> Object:
-    return {
-        "level": "error",
-        "message": {"text": printable(case.error or "")},
-        "associatedRule": {"id": printable(case.rule.name)},
-        "locations": [_location(case.file, None)],
-    }
+def _notifications(errors: list[Case]) -> list[Object]:
+    """Say of each log why it cannot be judged: once if that holds for all rules that say it."""
+    rules: dict[tuple[str, str], list[Rule]] = {}
+    for case in errors:
+        rules.setdefault((case.file, case.error or ""), []).append(case.rule)
+    found = []
+    for (file, error), of in rules.items():
+        notification: Object = {
+            "level": "error",
+            "message": {"text": printable(error)},
+            "locations": [_location(file, None)],
+        }
+        if len(of) == 1:
+            notification["associatedRule"] = {"id": printable(of[0].name)}
+        found.append(notification)
+    return found
 
 
 def _location(file: str, line: int | None) -> Object:

@@ -1,12 +1,13 @@
 """Print which logs break which rules: a line for each, as linters do."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from tracefast.analysis.compare.rules import Rule
 from tracefast.cli.output.annotations import cases
+from tracefast.cli.output.annotations.cases import Unjudged
 from tracefast.cli.output.annotations.github import to_github
 from tracefast.cli.output.annotations.junit import to_junit
 from tracefast.cli.output.annotations.sarif import to_sarif
@@ -15,22 +16,6 @@ from tracefast.cli.text.escaping import printable
 from tracefast.quantities import plural
 
 Row = dict[str, Any]
-
-
-class Unjudged(NamedTuple):
-    """Logs of which no rule can be judged."""
-
-    unread: tuple[str, ...] = ()
-    """Those that cannot be read."""
-    empty: tuple[str, ...] = ()
-    """Those without an event."""
-
-    def reasons(self) -> Iterator[tuple[str, str]]:
-        """Give each log, and why."""
-        for name in self.unread:
-            yield name, "the log cannot be read"
-        for name in self.empty:
-            yield name, "the log has no event"
 
 
 def render(found: pl.DataFrame, unjudged: Unjudged) -> str:
@@ -108,7 +93,7 @@ def document(
         Logs of which no rule can be judged.
     """
     described = {rule.name: _described(rule) for rule in rules}
-    judged = [*_cases(found, described), *_unjudged(unjudged, described)]
+    judged = [*_cases(found, described), *unjudged.cases(described.values())]
     if form is Annotations.SARIF:
         return to_sarif(judged, list(described.values()))
     return to_junit(judged) if form is Annotations.JUNIT else to_github(judged)
@@ -133,9 +118,3 @@ def _cases(found: pl.DataFrame, rules: dict[str, cases.Rule]) -> Iterator[cases.
             results=tuple(results),
             error=None if unknown.is_empty() else unknown[0],
         )
-
-
-def _unjudged(logs: Unjudged, rules: dict[str, cases.Rule]) -> Iterator[cases.Case]:
-    for log, reason in logs.reasons():
-        for rule in rules.values():
-            yield cases.Case(rule=rule, file=log, error=reason)

@@ -8,7 +8,7 @@ import polars as pl
 from tracefast.analysis.insights.finding import Rule, Severity
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.annotations import cases
-from tracefast.cli.output.annotations.cases import Case, Level, Result
+from tracefast.cli.output.annotations.cases import Case, Level, Result, Unjudged
 from tracefast.cli.output.annotations.github import to_github
 from tracefast.cli.output.annotations.junit import to_junit
 from tracefast.cli.output.annotations.sarif import to_sarif
@@ -23,7 +23,11 @@ _LEVELS: Final = {
 
 
 def write_document(
-    findings: pl.DataFrame, request: Request, rules: Sequence[Rule], logs: Sequence[str]
+    findings: pl.DataFrame,
+    request: Request,
+    rules: Sequence[Rule],
+    logs: Sequence[str],
+    unjudged: Unjudged,
 ) -> None:
     """Write findings in the document that was asked for.
 
@@ -36,16 +40,20 @@ def write_document(
     rules
         The rules that were asked.
     logs
-        The logs.
+        The logs with events.
+    unjudged
+        The others.
     """
     top = findings.head(request.top) if request.top else findings
     described = {rule.code: _described(rule) for rule in rules}
+    without = list(unjudged.cases(described.values()))
     if request.annotations is Annotations.JUNIT:
         # A test for each rule of each log, those that pass, too.
-        text = to_junit(_cases(top, [(described[r.code], log) for log in logs for r in rules]))
+        every = [(described[r.code], log) for log in logs for r in rules]
+        text = to_junit([*_cases(top, every), *without])
     else:
         places = top.select("code", "source").unique(maintain_order=True).rows()
-        found = list(_cases(top, [(described[code], log) for code, log in places]))
+        found = [*without, *_cases(top, [(described[code], log) for code, log in places])]
         document = request.annotations is Annotations.SARIF
         text = to_sarif(found, list(described.values())) if document else to_github(found)
     write_bytes(text.encode(), request.output, clobber=request.clobber)
