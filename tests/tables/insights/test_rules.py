@@ -229,6 +229,36 @@ def test_a_reader_that_goes_back_into_what_it_read_does_not_read_at_random(tmp_p
     assert "random-reads" not in codes
 
 
+def test_a_header_before_the_whole_file_is_not_read_at_random(tmp_path):
+    header = (
+        'openat(AT_FDCWD, "/srv/image", O_RDONLY) = 3',
+        'read(3, "x"..., 4096) = 4096',
+        "lseek(3, 0, SEEK_SET) = 0",
+        'read(3, "x"..., 70000) = 64000',
+        "close(3) = 0",
+    )
+    codes = set(found(made(tmp_path / "loop.strace", header * 200))["code"])
+    assert "re-reads" in codes
+    assert "random-reads" not in codes
+
+
+def test_others_that_wait_in_reads_make_reads_of_files_no_shorter(tmp_path):
+    """Four programs wait for a pipe all the time: as `reader | cat | cat | cat`."""
+    reads = [(7, 'openat(AT_FDCWD, "/srv/list", O_RDONLY) = 3', 0, 0.0005)]
+    reads += [(7, 'read(3, "x"..., 16) = 16', at, 0.0005) for at in range(1, 201)]
+    others = [8, 9, 10, 11]
+    made_by = "clone(child_stack=NULL, flags=SIGCHLD) = {}"
+    calls = [(7, made_by.format(tid), at / 10 - 1, 0.00001) for at, tid in enumerate(others)]
+    calls = [(7, "pipe([4, 5]) = 0", -2, 0.00001), *calls, *reads]
+    calls += [(tid, 'read(4, "", 65536) = 0', 0.1, 0.21) for tid in others]
+    lines = (
+        f"{tid} {1700000000 + at / 1000:.6f} {call} <{took:.6f}>\n"
+        for tid, call, at, took in sorted(calls, key=lambda call: call[2])
+    )
+    (log := tmp_path / "pipes.strace").write_text("".join(lines))
+    assert "in 88.0 to 100 ms" in finding(log, "small-reads")["evidence"]
+
+
 def test_reads_of_a_byte_have_a_byte_each(tmp_path):
     calls = ['openat(AT_FDCWD, "/srv/list", O_RDONLY) = 3', *['read(3, "x", 1) = 1'] * 200]
     row = finding(made(tmp_path / "shell.strace", [*calls, 'read(3, "", 1) = 0']), "small-reads")
@@ -281,6 +311,17 @@ def test_failed_opens_name_their_search(tmp_path):
     assert (numbers["wanted"], numbers["folders"]) == (20, 4)
     assert "80 of them looked for headers (include), 20 names in 4 folders" in row["evidence"]
     assert "-I" in row["advice"]
+
+
+def test_a_search_of_few_of_the_failed_opens_is_not_named(tmp_path):
+    missing = [
+        f'openat(AT_FDCWD, "/srv/{at}/a.ini", O_RDONLY) = -1 ENOENT (No)' for at in range(90)
+    ]
+    missing += [
+        f'openat(AT_FDCWD, "/srv/{at}/part.h", O_RDONLY) = -1 ENOENT (No)' for at in range(10)
+    ]
+    row = finding(made(tmp_path / "app.strace", missing), "failed-opens")
+    assert "a.ini was looked for 90 times in 90 folders" in row["evidence"]
 
 
 def test_a_deadlock_that_is_not_proved_is_no_finding(tmp_path):

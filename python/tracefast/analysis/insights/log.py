@@ -212,8 +212,9 @@ class Log:
     def time(self, total_ns: int, calls: int, names: Collection[str]) -> Range:
         """Give the part of the log's time that some calls took, at least and at most.
 
-        Calls of several tasks overlap: as much as all calls of these names do on average. Of joined
-        events it is the time that the kernel took.
+        Calls of several tasks overlap: as much as all calls of these names do on average, without
+        those that wait for others, such as reads of pipes. Of joined events it is the time that the
+        kernel took.
 
         Parameters
         ----------
@@ -226,7 +227,8 @@ class Log:
         """
         rows = self.syscalls.filter(pl.col("name").is_in(list(names)))
         total, wall = int(rows["total_ns"].sum()), int(rows["wall_ns"].sum())
-        apart = min(wall / total, 1.0) if total else 1.0
+        total -= int(rows["wait_ns"].sum())
+        apart = min(wall / total, 1.0) if total > 0 else 1.0
         times = self.kernel_times
         if not times.is_empty():
             own = times.filter(pl.col("name").is_in(list(names)))

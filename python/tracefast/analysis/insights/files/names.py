@@ -115,7 +115,7 @@ def failed_opens(log: Log) -> Iterator[Finding]:
         .sort("opens_failed", "name", descending=[True, False])
     )
     first = names.row(0, named=True)
-    search = _search(log)
+    search = _search(log, failed)
     of_name = (
         f"{first['name']} was looked for {first['opens_failed']:,} times in"
         f" {plural(first['folders'], 'folder')}"
@@ -143,7 +143,7 @@ class _Search(NamedTuple):
     numbers: dict[str, float]
 
 
-def _search(log: Log) -> _Search | None:
+def _search(log: Log, failed: int) -> _Search | None:
     """Give the search that most of the failed opens are a part of, if there is one."""
     found = (
         log.errors.filter(
@@ -159,6 +159,8 @@ def _search(log: Log) -> _Search | None:
     if found.is_empty():
         return None
     kind, count, wanted, folders = found.row(0)
+    if 2 * count <= failed:
+        return None
     where = f", such as {folders[0]}" if folders else ""
     return _Search(
         kind,

@@ -88,7 +88,7 @@ def _random(tables: Tables) -> pl.DataFrame:
     jumps = pl.col("read_forward") + pl.col("read_backward") - pl.col("read_near")
     # Such a read begins in the one before: the file is read in order, and bytes of it again.
     goes_back = 2 * pl.col("read_backward") > pl.col("jumps")
-    overlaps = goes_back & (pl.col("read_jump_median") < pl.col("read_size_median"))
+    overlaps = goes_back & (pl.col("read_jump_median") <= pl.col("read_size_median"))
     return (
         tables.data_files.with_columns(jumps.alias("jumps"))
         .filter(
