@@ -9,6 +9,8 @@ pub enum Detail {
     /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`, unix(7)), in order.
     /// Its result says whether they were sent.
     Sent(Vec<i32>),
+    /// The same to an address, which may be that of any socket.
+    SentTo(Vec<i32>),
     /// Descriptors that the call received, in order. They are closed by execve if the effect's
     /// `flags` have [`open_flags::CLOEXEC`].
     ///

@@ -74,9 +74,11 @@ impl Kernel {
             }
         }
         match head.detail.and_then(|at| block.side.details.get(at as usize)) {
-            Some(Detail::Sent(fds)) => {
+            Some(detail @ (Detail::Sent(fds) | Detail::SentTo(fds))) => {
+                let to_pair = matches!(detail, Detail::Sent(_));
                 let fds = fds.clone();
-                let number = self.send(task, pending.held[0].map(|held| held.file), &fds);
+                let socket = pending.held[0].filter(|_| to_pair).map(|held| held.file);
+                let number = self.send(task, socket, &fds);
                 let file = |&fd| Some((fd, self.tasks.descriptor(task, fd)?));
                 pending.send(number, fds.iter().filter_map(file).collect());
             }

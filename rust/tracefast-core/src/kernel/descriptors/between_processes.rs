@@ -32,6 +32,15 @@ impl Kernel {
         let other = process.and_then(|tid| self.tasks.by_tid(tid));
         let file = other.and_then(|other| self.tasks.descriptor(other, target));
         self.tasks.taken(other);
+        if let Some(other) = other
+            && (block.rows.effect[row].begun || self.tasks.is_changing_numbers(other))
+        {
+            // The number may have referred to another description when it was looked up.
+            self.tasks.share_descriptions(other);
+            if let Some(file) = file {
+                self.tasks.unordered(file);
+            }
+        }
         // A log of one task may not name it: then any number may be its own.
         let any = process.is_none() || other.is_none() && self.tasks.known(None).is_some();
         if any {
@@ -211,6 +220,11 @@ impl Kernel {
         if failed || name.starts_with("recvm") {
             return;
         }
+        self.lose_messages(end);
+    }
+
+    /// A message on the way to that end may be gone.
+    fn lose_messages(&mut self, end: End) {
         let files = self.messages.on_the_way(end);
         if !files.is_empty() {
             self.messages.lose(end);
@@ -242,6 +256,13 @@ impl Kernel {
         socket: Option<DescriptionRef>,
     ) {
         let Some(Detail::Received(received)) = block.side.details.get(detail) else { return };
+        if received.is_empty() {
+            // There was no room for them.
+            if let Some(end) = socket.and_then(|file| self.tasks.files.get(file)?.end) {
+                self.lose_messages(end);
+            }
+            return;
+        }
         let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
         let paths: Vec<Option<&[u8]>> =
             received.iter().map(|one| one.path.as_ref().map(|view| block.text_of(view))).collect();

@@ -321,11 +321,12 @@ impl Kernel {
                     self.tasks.space(task).change(memory);
                 }
             }
-            Detail::Sent(fds) => match (sent, done) {
+            detail @ (Detail::Sent(fds) | Detail::SentTo(fds)) => match (sent, done) {
                 (Some(number), false) => self.unsend(number),
                 (None, true) => {
+                    let socket = file.filter(|_| matches!(detail, Detail::Sent(_)));
                     let fds = fds.clone();
-                    self.send(task, file, &fds);
+                    self.send(task, socket, &fds);
                 }
                 (Some(_), true) | (None, false) => {}
             },

@@ -44,6 +44,16 @@ impl Tasks {
             .any(|pending| pending.makes && pending.held[0].is_some_and(|held| held.file == socket))
     }
 
+    /// Whether a call is under way that may make or close descriptors of the task.
+    pub(crate) fn is_changing_numbers(&self, task: TaskRef) -> bool {
+        let Some(table) = self.task(task).map(|task| task.table) else { return false };
+        let mut tasks = self.slots.iter().filter(|task| task.table == table);
+        tasks.any(|task| {
+            let makes = task.pending.as_ref().is_some_and(|pending| pending.makes);
+            makes || task.closing.is_some()
+        })
+    }
+
     /// A call has taken a description out of a task. Without an order between tasks that may be any
     /// that the task has, or will have as the log shows it; `None`: out of any task.
     #[cold]

@@ -58,7 +58,9 @@ impl Children {
         self.started.get_or_insert(starts);
         if let Some(pid) = pid.filter(|_| !event.starts_with(b"--- ")) {
             self.starting.remove(&pid);
-            if starts && event.ends_with(b" <unfinished ...>") {
+            // The leader has the other half then, unless strace has left it.
+            let superseded = event.starts_with(b"+++ superseded by execve ");
+            if superseded || starts && event.ends_with(b" <unfinished ...>") {
                 self.starting.insert(pid);
             }
         }
@@ -235,6 +237,10 @@ mod tests {
         assert!(!leaves(half));
         assert!(!leaves(&format!("{half}8 <... execve resumed>) = 0\n{ended}")));
         assert!(!leaves(&format!("{half}8 +++ killed by SIGKILL +++\n{ended}")));
+        // Another thread has started the program.
+        let superseded = "9 execve(\"/bin/x\", [\"x\"], 0x7ffc /* 9 vars */ <unfinished ...>\n8 +++ superseded by execve in pid 9 +++\n";
+        assert!(leaves(&format!("{superseded}7 close(3) = 0\n{ended}")));
+        assert!(!leaves(&format!("{superseded}8 <... execve resumed>) = 0\n{ended}")));
         assert!(leaves("8 execve(\"/bin/x\", [\"x\"], 0x7ffc /* 9 vars */ <detached ...>\n"));
         assert!(!leaves("8 read(3,  <detached ...>\n"));
     }

@@ -146,8 +146,7 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
             if shape.motion == Motion::Write
                 && let Some(found) = scm_rights::carried(args, shape, i64::MAX)
             {
-                let fds = found.into_iter().map(|(fd, _)| fd).collect();
-                head.detail = Some(side.detail(Detail::Sent(fds)));
+                head.detail = Some(side.detail(scm_rights::sent(args, &found)));
             }
             let plain = !matches!(shape.special, Special::Address | Special::Current);
             if shape.fd == 0 && shape.fd2 == NONE && plain {

@@ -145,6 +145,19 @@ pub(crate) fn added(text: &[u8]) -> Added {
     added
 }
 
+/// The descriptors that a call sends.
+pub(crate) fn sent(text: &[u8], found: &[(i32, usize)]) -> Detail {
+    let fds = found.iter().map(|&(fd, _)| fd).collect();
+    let to_address = memchr::memmem::find(text, b"msg_name={").is_some();
+    if to_address { Detail::SentTo(fds) } else { Detail::Sent(fds) }
+}
+
+/// Whether a message had more control data than there was room for: recvmsg(2).
+fn is_cut(text: &[u8]) -> bool {
+    let end = &text[text.len().saturating_sub(96)..];
+    memchr::memmem::find(end, b"MSG_CTRUNC").is_some()
+}
+
 impl FieldWriter<'_> {
     /// Records the descriptors in the messages of the call. Received ones may be marked
     /// close-on-exec.
@@ -157,6 +170,9 @@ impl FieldWriter<'_> {
         let done = ret.unwrap_or(i64::MAX);
         if let Some(found) = carried(self.source.bytes, self.shape, done) {
             self.put_rights(&found, received);
+        } else if received && is_cut(self.source.bytes) {
+            // There may have been descriptors.
+            self.put_rights(&[], received);
         }
     }
 
@@ -176,7 +192,7 @@ impl FieldWriter<'_> {
             let view = |&(fd, end): &(i32, usize)| Received { fd, path: self.annotated_name(end) };
             Detail::Received(found.iter().map(view).collect())
         } else {
-            Detail::Sent(found.iter().map(|&(fd, _)| fd).collect())
+            sent(text, found)
         };
         self.rows.effect[self.row].detail = self.side.detail(detail);
     }
