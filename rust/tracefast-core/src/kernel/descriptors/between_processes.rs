@@ -194,8 +194,7 @@ impl Kernel {
     /// calls of other tasks send from there, too. Those of them are `ambiguous` then.
     fn sends_beside(&mut self, end: End) -> bool {
         let messages = &self.messages;
-        let others = self.tasks.messages_under_way();
-        let beside = others.into_iter().any(|number| messages.is_from(number, end));
+        let beside = self.tasks.sends_beside(|number| messages.is_from(number, end));
         if beside {
             for file in self.messages.on_the_way(end.other()) {
                 self.tasks.unordered(file);

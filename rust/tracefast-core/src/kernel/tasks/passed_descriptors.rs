@@ -1,8 +1,11 @@
 //! Descriptors that come from other tasks, and may come from them.
 
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
-use crate::kernel::tasks::{TaskRef, Tasks};
+use crate::kernel::tasks::{Task, TaskRef, Tasks};
 use crate::kernel::transfers::position::Position;
+
+/// How many tasks are looked at. Where there are more, some call may be under way.
+const LOOKED_AT: usize = 1 << 12;
 
 impl Tasks {
     /// See [`Tasks::install`]; `file` comes from another task.
@@ -31,26 +34,32 @@ impl Tasks {
         }
     }
 
-    /// The messages that calls are sending.
-    pub(crate) fn messages_under_way(&self) -> Vec<u64> {
-        let pending = self.slots.iter().filter_map(|task| task.pending.as_ref());
-        pending.filter_map(|pending| pending.message()).collect()
+    /// Whether a call of a task is under way that `is` so, or may be.
+    fn is_any_under_way(&self, is: impl Fn(&Task) -> bool) -> bool {
+        self.slots.slots() > LOOKED_AT || self.slots.iter().any(is)
+    }
+
+    /// Whether a call is under way that sends one of the messages that `are` wanted.
+    pub(crate) fn sends_beside(&self, are: impl Fn(u64) -> bool) -> bool {
+        let message = |task: &Task| task.pending.as_ref().and_then(|pending| pending.message());
+        self.is_any_under_way(|task| message(task).is_some_and(&are))
     }
 
     /// Whether another call is under way that may receive through the socket.
     pub(crate) fn receives_beside(&self, socket: DescriptionRef) -> bool {
-        let mut pending = self.slots.iter().filter_map(|task| task.pending.as_ref());
-        pending
-            .any(|pending| pending.makes && pending.held[0].is_some_and(|held| held.file == socket))
+        self.is_any_under_way(|task| {
+            let pending = task.pending.as_ref().filter(|pending| pending.makes);
+            let held = pending.and_then(|pending| pending.held[0]);
+            held.is_some_and(|held| held.file == socket)
+        })
     }
 
     /// Whether a call is under way that may make or close descriptors of the task.
     pub(crate) fn is_changing_numbers(&self, task: TaskRef) -> bool {
         let Some(table) = self.task(task).map(|task| task.table) else { return false };
-        let mut tasks = self.slots.iter().filter(|task| task.table == table);
-        tasks.any(|task| {
+        self.is_any_under_way(|task| {
             let makes = task.pending.as_ref().is_some_and(|pending| pending.makes);
-            makes || task.closing.is_some()
+            task.table == table && (makes || task.closing.is_some())
         })
     }
 
