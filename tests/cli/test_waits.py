@@ -27,7 +27,7 @@ def waits(run):
 def test_who_hangs_comes_first_with_the_line_that_explains_it(waits):
     lines = waits(HUNG).splitlines()
     assert lines[0].startswith("STUCK since ")
-    assert lines[0].endswith(": 1 task can never go on, 1 waits for them")
+    assert lines[0].endswith(": 1 task can never go on, 1 waits for it")
     assert lines[2].startswith("deadlock    hangs ")
     assert lines[3].strip().startswith("All threads of the process wait, and only they")
     assert "Line 31: forked while" in lines[3]

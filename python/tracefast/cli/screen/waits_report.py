@@ -208,7 +208,7 @@ def _head(rows: pl.DataFrame) -> str:
     if never > proved:
         head += f"{',' if proved else ':'} {plural(never - proved, 'task')} may never go on"
     if follow:
-        head += f", {plural(follow, 'waits', 'wait')} for them"
+        head += f", {plural(follow, 'waits', 'wait')} for {'it' if never == 1 else 'them'}"
     return head
 
 

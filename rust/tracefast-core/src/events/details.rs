@@ -11,6 +11,8 @@ pub enum Detail {
     Sent(Vec<i32>),
     /// The same to an address, which may be that of any socket.
     SentTo(Vec<i32>),
+    /// It sends or receives messages that the log does not show.
+    UnseenMessage,
     /// Descriptors that the call received, in order. They are closed by execve if the effect's
     /// `flags` have [`open_flags::CLOEXEC`].
     ///

@@ -330,6 +330,7 @@ impl Kernel {
                 }
                 (Some(_), true) | (None, false) => {}
             },
+            Detail::UnseenMessage if done => self.unseen_message(row, block),
             Detail::Inode(id) => {
                 let id = *id;
                 self.inode(task, id);

@@ -158,6 +158,12 @@ fn is_cut(text: &[u8]) -> bool {
     memchr::memmem::find(end, b"MSG_CTRUNC").is_some()
 }
 
+/// Whether a message is only an address, as with `-e verbose=none` and `-e raw=all`.
+fn is_address(text: &[u8], shape: &Shape) -> bool {
+    matches!(shape.count, Count::Message(_) | Count::Messages(_))
+        && memchr::memchr(b',', text).is_some_and(|at| text[at + 1..].starts_with(b" 0x"))
+}
+
 impl FieldWriter<'_> {
     /// Records the descriptors in the messages of the call. Received ones may be marked
     /// close-on-exec.
@@ -173,6 +179,8 @@ impl FieldWriter<'_> {
         } else if received && is_cut(self.source.bytes) {
             // There may have been descriptors.
             self.put_rights(&[], received);
+        } else if is_address(self.source.bytes, self.shape) {
+            self.rows.effect[self.row].detail = self.side.detail(Detail::UnseenMessage);
         }
     }
 
