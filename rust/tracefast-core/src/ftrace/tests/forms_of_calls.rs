@@ -113,9 +113,11 @@ fn columns(log: &Log, row: usize) -> String {
     )
 }
 
-/// The fact about the row that the columns have no room for.
+/// The fact about the row that the columns have no room for. ftrace shows no message, so its rows
+/// need not say so.
 fn detail(log: &Log, row: usize) -> Option<&Detail> {
-    log.parsed.side.details.get(log.parsed.rows.effect[row].detail as usize)
+    let detail = log.parsed.side.details.get(log.parsed.rows.effect[row].detail as usize);
+    detail.filter(|detail| !matches!(detail, Detail::UnseenMessage))
 }
 
 /// The row of a line of strace.
