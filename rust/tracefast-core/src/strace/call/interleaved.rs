@@ -119,6 +119,11 @@ impl Parser<'_> {
                     self.parsed.deferred.push(Deferred::Trace(TraceChange::Ended(Some(pid))));
                 }
                 message::TaskChange::Detached(pid) => {
+                    if matches!(self.above, Above::Nothing) {
+                        // The call of lines without a pid may be that task's: only the serial
+                        // stage knows whose it is.
+                        self.grammar.calls.forget(None, self.parsed);
+                    }
                     self.touch(Some(pid), LossReason::Detached);
                     self.push_trace_change(TraceChange::Ended(Some(pid)));
                 }
