@@ -14,8 +14,8 @@ use hashbrown::hash_table::Entry;
 use crate::error::Result;
 use crate::sink::non_null::{for_each_valid, walk};
 
-/// Bytes of a dictionary of views beyond which the texts are written as they are.
-const MOST_BYTES: usize = 1 << 20;
+/// Bytes of entries whose memory is kept.
+const KEPT_BYTES: usize = 4 << 20;
 
 /// Numbers distinct texts in the order in which they appear.
 #[derive(Default)]
@@ -27,6 +27,8 @@ pub(crate) struct Dictionary {
     table: HashTable<u32>,
     /// The seed differs from run to run. Keys do not depend on it.
     hasher: RandomState,
+    /// Bytes of all texts whose views were pushed.
+    pushed: usize,
     /// Key of each entry of an Arrow dictionary, or `UNSEEN`.
     remap: Vec<u32>,
     /// Keys of views seen lately, see `push_views`.
@@ -65,9 +67,10 @@ impl Dictionary {
     /// Clears it and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.plain.clear();
-        self.plain.shrink_to(4 * MOST_BYTES);
+        self.plain.shrink_to(KEPT_BYTES);
         self.entries.clear();
         self.table.clear();
+        self.pushed = 0;
     }
 
     /// The entries as a dictionary page of Parquet holds them: length, bytes.
@@ -78,6 +81,12 @@ impl Dictionary {
     /// Number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Whether at most `share` of the bytes of all texts whose views were pushed are in entries:
+    /// the others were there already.
+    pub(crate) fn repeats(&self, share: f64) -> bool {
+        (self.plain.len() - 4 * self.entries.len()) as f64 <= share * self.pushed as f64
     }
 
     /// The text with this key.
@@ -141,13 +150,18 @@ impl Dictionary {
         key
     }
 
-    /// Appends the key of each view; false when the dictionary has grown too large.
+    /// Appends the key of each view; false when the entries have more than `most` bytes.
     ///
     /// Within one array, equal views mean equal texts, so a text is read and hashed only when its
     /// view was not seen lately. Those texts are far apart in memory that was written long ago:
     /// some at a time are touched first, so that the processor fetches them at once and not one by
     /// one.
-    pub(crate) fn push_views(&mut self, array: &StringViewArray, keys: &mut Vec<u32>) -> bool {
+    pub(crate) fn push_views(
+        &mut self,
+        array: &StringViewArray,
+        keys: &mut Vec<u32>,
+        most: usize,
+    ) -> bool {
         self.recent.clear();
         self.recent.resize(RECENT, NO_VIEW);
         let views = &array.views()[..];
@@ -158,6 +172,7 @@ impl Dictionary {
                 return;
             }
             let view = views[i];
+            self.pushed += view as u32 as usize;
             let mixed = ((view >> 64) as u64 ^ view as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let at = (mixed >> (64 - RECENT.trailing_zeros())) as usize;
             let (seen, key) = self.recent[at];
@@ -174,11 +189,11 @@ impl Dictionary {
             keys.push(number);
             if self.waiting.len() == AT_A_TIME {
                 self.settle(array, keys);
-                small = self.plain.len() <= MOST_BYTES;
+                small = self.plain.len() <= most;
             }
         });
         self.settle(array, keys);
-        small && self.plain.len() <= MOST_BYTES
+        small && self.plain.len() <= most
     }
 
     /// Gives keys to the views that wait for them.

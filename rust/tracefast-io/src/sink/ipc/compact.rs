@@ -19,6 +19,9 @@ use crate::sink::non_null::for_each_valid;
 /// The longest text that fits into its view.
 const INLINE: usize = 12;
 
+/// Bytes of distinct texts beyond which all texts are copied.
+const MOST_BYTES: usize = 1 << 20;
+
 /// The largest buffer that views can point into.
 const LARGEST: usize = i32::MAX as usize;
 
@@ -77,7 +80,7 @@ fn compact_views(
     let mut keys = Vec::new();
     let dictionary = dictionary.and_then(|dictionary| {
         dictionary.clear();
-        dictionary.push_views(array, &mut keys).then_some(dictionary)
+        dictionary.push_views(array, &mut keys, MOST_BYTES).then_some(dictionary)
     });
     if let Some(dictionary) = dictionary {
         let of_keys: Vec<u128> =

@@ -23,7 +23,7 @@ mod thrift;
 
 use crate::sink::parquet::encoding::integers;
 use crate::sink::parquet::encoding::nulls;
-use crate::sink::parquet::encoding::texts;
+use crate::sink::parquet::encoding::texts::{self, Contents};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -191,9 +191,9 @@ fn encode_column(
     }
     match (order, grows(index)) {
         (Order::Text, _) if index == Column::Args as usize => {
-            texts::encode_plain(chunk, buffers, arrays, false)
+            texts::encode_dictionary(chunk, buffers, arrays, Contents::Arguments)
         }
-        (Order::Text, _) => texts::encode_dictionary(chunk, buffers, arrays),
+        (Order::Text, _) => texts::encode_dictionary(chunk, buffers, arrays, Contents::Names),
         (_, true) => integers::encode_deltas(chunk, buffers, order, arrays),
         (_, false) => integers::encode_dictionary(chunk, buffers, order, arrays),
     }

@@ -1,7 +1,7 @@
 //! Text columns: Arrow dictionaries, and views with and without a dictionary.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StringViewArray};
 use parquet::basic::Encoding;
 
 use crate::error::Result;
@@ -13,24 +13,53 @@ use crate::sink::parquet::pages::{self, Page};
 use crate::sink::parquet::scratch::Buffers;
 use crate::sink::parquet::statistics::Range;
 
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Names, of which there are few.
+    Names,
+    /// Arguments of calls: long texts, which a program may repeat or not.
+    Arguments,
+}
+
+impl Contents {
+    /// Bytes that a dictionary may have.
+    fn most_bytes(self) -> usize {
+        match self {
+            Self::Names => 1 << 20,
+            Self::Arguments => 4 << 20,
+        }
+    }
+
+    /// Whether readers look for a range of it.
+    fn has_range(self) -> bool {
+        self == Self::Names
+    }
+}
+
+/// After how many rows it is seen whether a dictionary of arguments pays.
+const TRIED: usize = 8_192;
+
+/// To find a text in a dictionary takes about as long as to write and to compress half of it.
+const NEW: f64 = 0.75;
+
 /// Encodes a column with a dictionary: of an Arrow dictionary always, of views unless the
-/// dictionary grows too large.
+/// dictionary grows too large, or too few texts repeat.
 pub(crate) fn encode_dictionary(
     mut chunk: Chunk<'_>,
     buffers: &mut Buffers,
     arrays: &[ArrayRef],
+    contents: Contents,
 ) -> Result<EncodedColumn> {
     let pages = pages::split(arrays);
     buffers.dictionary.clear();
     buffers.keys.clear();
-    for array in pages.iter().flatten() {
-        if let Some(array) = array.as_string_view_opt() {
-            if !buffers.dictionary.push_views(array, &mut buffers.keys) {
-                return encode_plain(chunk, buffers, arrays, true);
-            }
-        } else {
-            buffers.dictionary.push_dictionary(array, &mut buffers.keys)?;
-        }
+    for array in pages.iter().flatten().filter(|array| array.as_string_view_opt().is_none()) {
+        buffers.dictionary.push_dictionary(array, &mut buffers.keys)?;
+    }
+    let views = pages.iter().flatten().filter_map(|array| array.as_string_view_opt());
+    if !push_views(views, buffers, contents) {
+        return encode_plain(chunk, buffers, arrays, contents.has_range());
     }
     let entries = buffers.dictionary.len();
     chunk.dictionary(buffers.dictionary.plain(), entries)?;
@@ -46,11 +75,36 @@ pub(crate) fn encode_dictionary(
         put_keys(here, key_width(entries), &mut buffers.page);
         // The only page holds nothing but what the dictionary holds.
         let some = (pages.len() > 1).then_some(here);
-        let range = buffers.dictionary.bounds(some).map(|(min, max)| Range::of_texts(min, max));
+        let bounds = contents.has_range().then(|| buffers.dictionary.bounds(some)).flatten();
+        let range = bounds.map(|(min, max)| Range::of_texts(min, max));
         let encoding = Encoding::RLE_DICTIONARY;
         chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
     }
-    chunk.finish(true)
+    chunk.finish(contents.has_range())
+}
+
+/// Looks up the texts of all arrays; false where the texts are better written as they are. That
+/// depends on the rows only, not on how they are cut into arrays.
+fn push_views<'a>(
+    arrays: impl Iterator<Item = &'a StringViewArray>,
+    buffers: &mut Buffers,
+    contents: Contents,
+) -> bool {
+    let Buffers { dictionary, keys, .. } = buffers;
+    let mut rows = 0;
+    for array in arrays {
+        let first = array.len().min(TRIED - rows.min(TRIED));
+        for part in [array.slice(0, first), array.slice(first, array.len() - first)] {
+            if !dictionary.push_views(&part, keys, contents.most_bytes()) {
+                return false;
+            }
+            rows += part.len();
+            if rows == TRIED && contents == Contents::Arguments && !dictionary.repeats(NEW) {
+                return false;
+            }
+        }
+    }
+    contents == Contents::Names || dictionary.repeats(NEW)
 }
 
 /// Encodes a column of views without a dictionary.
