@@ -129,9 +129,20 @@ _THRESHOLDS: Final[dict[str, tuple[Threshold, ...]]] = {
         ),
     ),
     "fork-per-epoch": (
-        Threshold("rounds", fork_per_epoch.LEAST_ROUNDS, "", "one is the start"),
         Threshold(
-            "workers of a round",
+            "rounds",
+            fork_per_epoch.LEAST_ROUNDS,
+            "",
+            "two may be two steps of a program, or a loop whose children happen to overlap",
+        ),
+        Threshold(
+            "rounds in a program of PyTorch",
+            fork_per_epoch.LEAST_EPOCHS,
+            "",
+            "one is the start; its DataLoader forks again in each epoch",
+        ),
+        Threshold(
+            "workers of a round, all alive together",
             fork_per_epoch.LEAST_WORKERS,
             "",
             "one after the other may be commands",
@@ -232,7 +243,9 @@ RULES: Final = (
     _rule(
         "fork-per-epoch",
         "New workers are forked for each round of work.",
-        "A process of Python that forks workers, and as many again when all have ended.",
+        "A process of Python that forks workers, and as many again when all have ended. Those of a"
+        " round are alive together, and start sooner after each other than the next round does:"
+        " children of a loop that overlap by chance are no rounds.",
         "Keep the workers: persistent_workers=True of PyTorch's DataLoader.",
     ),
     _rule(
