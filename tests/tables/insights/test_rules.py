@@ -291,6 +291,60 @@ def test_a_file_that_is_made_again_is_one_file(tmp_path):
     assert len(row["lines"]) > 1
 
 
+def test_the_syncs_of_a_journal_and_of_the_folder_count_with_those_of_the_database(tmp_path):
+    """What SQLite does for each transaction with a rollback journal."""
+    transaction = (
+        'openat(AT_FDCWD, "/srv/app.db-journal", O_RDWR|O_CREAT, 0644) = 4',
+        *['pwrite64(4, "x"..., 512, 0) = 512'] * 7,
+        "fdatasync(4) = 0",
+        'openat(AT_FDCWD, "/srv", O_RDONLY|O_DIRECTORY) = 5',
+        "fdatasync(5) = 0",
+        "close(5) = 0",
+        "fdatasync(4) = 0",
+        *['pwrite64(3, "x"..., 4096, 0) = 4096'] * 2,
+        "fdatasync(3) = 0",
+        "close(4) = 0",
+        'unlink("/srv/app.db-journal") = 0',
+        # Of another program.
+        'openat(AT_FDCWD, "/srv/application", O_RDWR|O_CREAT, 0644) = 4',
+        *['write(4, "x"..., 512) = 512'] * 7,
+        "fsync(4) = 0",
+        "close(4) = 0",
+    )
+    opened = 'openat(AT_FDCWD, "/srv/app.db", O_RDWR|O_CREAT, 0644) = 3'
+    row = finding(made(tmp_path / "db.strace", [opened, *transaction * 10]), "sync-per-write")
+    assert (
+        "10 calls of fsync or its like for 20 writes to 1 file, and 30 on 1 file and 1 folder that"
+        " belong to it (app.db-journal, …), took"
+    ) in row["evidence"]
+    assert row["evidence"].endswith("940 µs to 1.00 ms each")
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert numbers == {
+        "files": 1,
+        "syncs": 10,
+        "writes": 20,
+        "beside_files": 2,
+        "beside_syncs": 30,
+    }
+    assert row["object"] == "/srv/app.db"
+
+
+def test_the_syncs_of_a_database_count_with_those_of_its_log(tmp_path):
+    """SQLite with a write-ahead log: the database is synced at the end only."""
+    opened = [
+        f'openat(AT_FDCWD, "/srv/app.db{end}", O_RDWR|O_CREAT, 0644) = {fd}'
+        for fd, end in ((3, ""), (4, "-wal"))
+    ]
+    record = [*['pwrite64(4, "x"..., 24, 0) = 24'] * 2, "fdatasync(4) = 0"]
+    end = [*['pwrite64(3, "x"..., 4096, 0) = 4096'] * 9, "fdatasync(3) = 0"]
+    row = finding(made(tmp_path / "db.strace", [*opened, *record * 10, *end]), "sync-per-write")
+    assert (
+        "10 calls of fsync or its like for 20 writes to 1 file, and 1 on 1 file that"
+        in (row["evidence"])
+    )
+    assert "belongs to it (app.db), took" in row["evidence"]
+
+
 def test_failed_opens_name_their_search(tmp_path):
     """Four folders that do not have 20 headers, and one that has."""
     log = tmp_path / "cc.strace"
