@@ -345,6 +345,63 @@ def test_the_syncs_of_a_database_count_with_those_of_its_log(tmp_path):
     assert "belongs to it (app.db), took" in row["evidence"]
 
 
+def started(path, folders, scripts=10):
+    """Write a log of scripts that begin with `#!/usr/bin/env tool`, each call of 1 ms."""
+    calls = [(7, 'execve("/bin/sh", ["sh"], 0x7 /* 1 var */) = 0')]
+    for child in range(100, 100 + scripts):
+        calls += [
+            (7, f"vfork() = {child}"),
+            (child, 'execve("/srv/script", ["script"], 0x7 /* 1 var */) = 0'),
+            *(
+                (child, f'execve("{folder}/tool", ["tool"], 0x7 /* 1 var */) = {result}')
+                for folder, result in folders
+            ),
+            (child, "exit_group(0) = ?"),
+            (child, "+++ exited with 0 +++"),
+        ]
+    lines = (
+        f"{task} {1700000000 + at / 1000:.6f} {call}{'' if '+' in call else ' <0.001>'}\n"
+        for at, (task, call) in enumerate(calls)
+    )
+    path.write_text("".join(lines))
+    return path
+
+
+MISSING = "-1 ENOENT (No such file or directory)"
+
+
+def test_a_program_that_looks_for_another_one_probes_the_path(tmp_path):
+    folders = [(f"/opt/{at}", MISSING) for at in range(3)]
+    log = started(tmp_path / "env.strace", [*folders, ("/usr/bin", 0)])
+    row = finding(log, "path-probes")
+    assert row["evidence"].startswith("30 execves failed, 3 for each process (median), which took")
+    assert row["evidence"].endswith("first at line 4; it is /usr/bin/tool")
+    assert row["object"] == "/srv/script → /usr/bin/tool"
+    assert row["lines"] == [4, 5, 6, 12, 13]
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert (numbers["processes"], numbers["failed"]) == (10, 30)
+    assert numbers["touched_high_ns"] == 30_000_000
+
+
+def test_a_program_that_finds_nothing_probes_the_path(tmp_path):
+    log = started(tmp_path / "env.strace", [(f"/opt/{at}", MISSING) for at in range(3)])
+    row = finding(log, "path-probes")
+    assert row["evidence"].endswith("it was not found at all")
+    assert row["object"] == "/srv/script"
+
+
+@pytest.mark.parametrize(
+    "folders",
+    [
+        [("/opt", MISSING), ("/usr/bin", 0)],
+        [*[("/opt", "-1 ENOEXEC (Exec format error)")] * 3, ("/usr/bin", 0)],
+    ],
+)
+def test_a_program_that_tries_once_does_not_probe(tmp_path, folders):
+    log = started(tmp_path / "env.strace", folders, scripts=40)
+    assert "path-probes" not in set(found(log)["code"])
+
+
 def test_failed_opens_name_their_search(tmp_path):
     """Four folders that do not have 20 headers, and one that has."""
     log = tmp_path / "cc.strace"

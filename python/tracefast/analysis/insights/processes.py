@@ -18,6 +18,7 @@ from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import Log
+from tracefast.analysis.insights.probes import probes_after_exec
 from tracefast.quantities import Range
 
 _PAGE: Final = "docs/forks.md#the-advice"
@@ -202,13 +203,24 @@ _THRESHOLDS: Final[dict[str, tuple[Threshold, ...]]] = {
 }
 
 
-def _rule(code: str, title: str, looks_for: str, advice: str) -> Rule:
+def _path_probes(log: Log) -> Iterator[Finding]:
+    yield from _finds("path-probes")(log)
+    yield from probes_after_exec(log)
+
+
+def _rule(
+    code: str,
+    title: str,
+    looks_for: str,
+    advice: str,
+    find: Callable[[Log], Iterator[Finding]] | None = None,
+) -> Rule:
     return Rule(
         code=code,
         title=title,
         looks_for=looks_for,
         advice=advice,
-        find=_finds(code),
+        find=find or _finds(code),
         thresholds=_THRESHOLDS.get(code, ()),
         tables=frozenset({"forks"}),
         page=_PAGE,
@@ -265,8 +277,10 @@ RULES: Final = (
     _rule(
         "path-probes",
         "A program is looked for in folders that do not hold it.",
-        "Children that fail in several calls of execve before the one that succeeds.",
+        "Children that fail in several calls of execve before the one that succeeds, and programs"
+        " that do so to run another one in their place, as env does.",
         "Give the whole path, or put its folder first in PATH.",
+        _path_probes,
     ),
     _rule(
         "slow-linking",
