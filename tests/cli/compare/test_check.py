@@ -153,6 +153,15 @@ def test_github(run, logs):
     assert ran.stdout == f"::error {place}::{logs[0]}: {FAILS.partition(': ')[2]}\n"
 
 
+@pytest.mark.parametrize("form", ["table", "json", "sarif", "junit", "github"])
+def test_the_output_does_not_replace_the_log(run, logs, tmp_path, form):
+    before = (tmp_path / logs[0]).read_bytes()
+    ran = run("check", "rules.toml", logs[0], "--format", form, "-o", logs[0])
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "the output would replace an input" in ran.stderr
+    assert (tmp_path / logs[0]).read_bytes() == before
+
+
 def test_rows_for_programs(run, logs):
     ran = run("check", "rules.toml", *logs, "--format", "ndjson")
     rows = [json.loads(line) for line in ran.stdout.splitlines()]

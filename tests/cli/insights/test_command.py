@@ -178,6 +178,14 @@ def test_documents_name_logs_that_cannot_be_judged(run, tmp_path):
     assert f"title=tracefast::{broken}: the log cannot be read" in document("github")
 
 
+@pytest.mark.parametrize("form", ["table", "json", "sarif", "junit", "github"])
+def test_the_output_does_not_replace_the_log(insights, tmp_path, form):
+    (log := tmp_path / "small.strace.zst").write_bytes(SMALL.read_bytes())
+    error = insights(log, "--format", form, "-o", log, code=2)
+    assert "the output would replace an input" in error
+    assert log.read_bytes() == SMALL.read_bytes()
+
+
 def test_of_several_logs_the_most_severe_findings_come_first(run, insights, tmp_path):
     (last := tmp_path / "z.strace.zst").write_bytes(LOG.read_bytes())
     assert insights(SMALL, last, "--top", "1").splitlines()[2].startswith("high ")

@@ -92,6 +92,9 @@ def check(
         unread=unread.extend,
         without_events=empty.extend,
     )
+    # Without a log that cannot be judged, the output is refused: it may be an input.
+    if table is None and not (unread or empty):
+        return FAILED
     unjudged = Unjudged(tuple(unread), tuple(empty))
     found = SCHEMA.to_frame() if table is None else table
     if request.annotations is not None:

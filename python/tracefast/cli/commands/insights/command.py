@@ -153,7 +153,8 @@ def _show(
         unread=unread.extend,
         without_events=empty.extend,
     )
-    if table is None and request.annotations is None:
+    # Without a log that cannot be judged, the output is refused: it may be an input.
+    if table is None and (request.annotations is None or not (unread or empty)):
         return FAILED
     table = SCHEMA.to_frame() if table is None else table
     levels = [each.value for each in Severity]
