@@ -1,5 +1,6 @@
 """`tracefast check`: its lines, documents for machines, exit codes."""
 
+import csv
 import json
 import shutil
 
@@ -167,6 +168,30 @@ def test_rows_for_programs(run, logs):
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [row["passed"] for row in rows] == [False, True, True, True]
     assert (rows[0]["value"], rows[0]["limit"]) == (13, 10)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_rows_for_programs_name_logs_that_cannot_be_judged(run, logs, tmp_path, form):
+    (tmp_path / "empty.strace").write_text("")
+    (tmp_path / "broken.strace").write_text("this is no log\n" * 50)
+
+    def rows(*names):
+        ran = run("check", "rules.toml", *names, "--format", form)
+        assert ran.returncode == 2
+        table = list(csv.DictReader(ran.stdout.splitlines()))
+        return table if form == "csv" else json.loads(ran.stdout)
+
+    unread, empty = "the log cannot be read", "the log has no event"
+    known = rows("broken.strace", logs[1], "empty.strace")
+    assert [(row["source"], row["rule"], row["message"]) for row in known[2:]] == [
+        ("broken.strace", "few-failed-opens", unread),
+        ("broken.strace", "few-calls", unread),
+        ("empty.strace", "few-failed-opens", empty),
+        ("empty.strace", "few-calls", empty),
+    ]
+    assert [row["passed"] for row in known[2:]] == [None if form == "json" else ""] * 4
+    assert [row["limit"] for row in known[:2]] == [row["limit"] for row in known[2:4]]
+    assert len(rows("broken.strace")) == 2
 
 
 def test_that(run, logs):
