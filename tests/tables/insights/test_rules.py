@@ -432,7 +432,26 @@ def test_a_search_of_few_of_the_failed_opens_is_not_named(tmp_path):
         f'openat(AT_FDCWD, "/srv/{at}/part.h", O_RDONLY) = -1 ENOENT (No)' for at in range(10)
     ]
     row = finding(made(tmp_path / "app.strace", missing), "failed-opens")
-    assert "a.ini was looked for 90 times in 90 folders" in row["evidence"]
+    assert "a.ini alone 90 times, in 90 folders" in row["evidence"]
+
+
+def test_a_file_that_is_asked_for_in_each_folder_of_a_tree_is_not_looked_for(tmp_path):
+    missing = [
+        f'openat(AT_FDCWD, "/srv/{a}/{b}/.gitignore", O_RDONLY) = -1 ENOENT (No)'
+        for a in range(10)
+        for b in range(10)
+    ]
+    row = finding(made(tmp_path / "git.strace", missing), "failed-opens")
+    assert row["evidence"].endswith(".gitignore alone 100 times, in 100 folders")
+    assert row["title"] == "Many opens fail."
+    assert "looked for" not in row["evidence"] + row["advice"]
+
+
+def test_what_python_reads_as_it_starts_is_no_module(tmp_path):
+    missing = ['openat(AT_FDCWD, "/usr/bin/pyvenv.cfg", O_RDONLY) = -1 ENOENT (No)'] * 60
+    row = finding(made(tmp_path / "python.strace", missing), "failed-opens")
+    assert "60 of them looked for files of Python itself (import) in 1 folder" in row["evidence"]
+    assert "module" not in row["evidence"] + row["advice"]
 
 
 def test_a_deadlock_that_is_not_proved_is_no_finding(tmp_path):
