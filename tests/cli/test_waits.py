@@ -194,3 +194,57 @@ def test_graph_of_a_log_without_waits(waits, tmp_path):
 )
 def test_wrong_command_lines(waits, words, says):
     assert says in waits(HUNG, *words, code=2)
+
+
+def sleeper(path, *calls, unfinished="rt_sigsuspend([], 8 <unfinished ...>) = ?"):
+    """Write a log of a process that sets timers, and waits for two seconds until it is killed."""
+    lines = [
+        'execve("/usr/bin/timeout", ["timeout"], 0x7 /* 1 var */) = 0',
+        *calls,
+        f"{unfinished}",
+    ]
+    text = [f"7 {1700000000 + at / 1000:.6f} {call} <0.0001>" for at, call in enumerate(lines)]
+    text[-1] = text[-1].removesuffix(" <0.0001>")
+    path.write_text("\n".join([*text, "7 1700000002.500000 +++ killed by SIGKILL +++", ""]))
+    return path
+
+
+IT = "{{it_interval={{tv_sec={}, tv_{}=0}}, it_value={{tv_sec={}, tv_{}=0}}}}, NULL) = 0"
+
+
+def spec(seconds, again=0, unit="nsec"):
+    return IT.format(again, unit, seconds, unit)
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (["timer_settime(0, 0, " + spec(3)], "its own timer of 3.0 s could end it"),
+        (["setitimer(ITIMER_REAL, " + spec(3, unit="usec")], "its own timer of 3.0 s could"),
+        (["alarm(3) = 0"], "its own timer of 3.0 s could end it"),
+        (["timer_settime(0, TIMER_ABSTIME, " + spec(1700000100)], "its own timer could end it"),
+        (["timer_settime(0, 0, " + spec(1, again=1)], "its own timer of 1.0 s could end it"),
+        # No timer, one that was stopped or deleted, one that is over and has not ended the wait.
+        ([], "somebody outside"),
+        (["timer_settime(0, 0, " + spec(3), "timer_settime(0, 0, " + spec(0)], "somebody outside"),
+        (["timer_settime(0, 0, " + spec(3), "timer_delete(0) = 0"], "somebody outside"),
+        (["alarm(3) = 0", "setitimer(ITIMER_REAL, " + spec(0, unit="usec")], "somebody outside"),
+        (["timer_settime(0, 0, " + spec(1)], "somebody outside"),
+        (["timer_settime(0, 0, " + spec(3).replace("= 0", "= -1 EINVAL (x)")], "somebody outside"),
+    ],
+)
+def test_a_timer_of_its_own_may_end_a_wait_for_a_signal(waits, tmp_path, calls, said):
+    log = sleeper(tmp_path / "log", *calls)
+    assert said in waits(log)
+    assert "own_timer" not in waits(log, "--format", "json")
+    assert "own_timer" not in waits(log, "--wide")
+
+
+def test_a_timer_of_another_process_may_end_no_wait(waits, tmp_path):
+    made = "clone(child_stack=NULL, flags=SIGCHLD) = 8"
+    log = sleeper(tmp_path / "log", "alarm(3) = 0", made)
+    lines = log.read_text().splitlines(keepends=True)
+    lines[3] = lines[3].replace("7 ", "8 ", 1)
+    lines[4] = lines[4].replace("7 ", "8 ", 1)
+    log.write_text("".join(lines))
+    assert "somebody outside" in waits(log)

@@ -52,5 +52,11 @@ def test_a_screen_without_insights_has_the_same_sums():
         assert is_null(table, columns)
         kept = table.drop(columns)
         assert kept.equals(whole.table(name).select(kept.columns))
+    assert not whole.advice
+
+
+def test_a_screen_without_insights_has_advice_about_processes():
+    log = DATA / "starting" / "loader.strace.zst"
+    found, whole = (overview(tf.scan(log), insights=insights) for insights in (False, True))
     assert [one.code for one in found.advice] == ["fork-per-epoch"]
     assert not whole.advice

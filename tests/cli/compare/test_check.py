@@ -1,5 +1,6 @@
 """`tracefast check`: its lines, documents for machines, exit codes."""
 
+import csv
 import json
 import shutil
 
@@ -153,11 +154,44 @@ def test_github(run, logs):
     assert ran.stdout == f"::error {place}::{logs[0]}: {FAILS.partition(': ')[2]}\n"
 
 
+@pytest.mark.parametrize("form", ["table", "json", "sarif", "junit", "github"])
+def test_the_output_does_not_replace_the_log(run, logs, tmp_path, form):
+    before = (tmp_path / logs[0]).read_bytes()
+    ran = run("check", "rules.toml", logs[0], "--format", form, "-o", logs[0])
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "the output would replace an input" in ran.stderr
+    assert (tmp_path / logs[0]).read_bytes() == before
+
+
 def test_rows_for_programs(run, logs):
     ran = run("check", "rules.toml", *logs, "--format", "ndjson")
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [row["passed"] for row in rows] == [False, True, True, True]
     assert (rows[0]["value"], rows[0]["limit"]) == (13, 10)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_rows_for_programs_name_logs_that_cannot_be_judged(run, logs, tmp_path, form):
+    (tmp_path / "empty.strace").write_text("")
+    (tmp_path / "broken.strace").write_text("this is no log\n" * 50)
+
+    def rows(*names):
+        ran = run("check", "rules.toml", *names, "--format", form)
+        assert ran.returncode == 2
+        table = list(csv.DictReader(ran.stdout.splitlines()))
+        return table if form == "csv" else json.loads(ran.stdout)
+
+    unread, empty = "the log cannot be read", "the log has no event"
+    known = rows("broken.strace", logs[1], "empty.strace")
+    assert [(row["source"], row["rule"], row["message"]) for row in known[2:]] == [
+        ("broken.strace", "few-failed-opens", unread),
+        ("broken.strace", "few-calls", unread),
+        ("empty.strace", "few-failed-opens", empty),
+        ("empty.strace", "few-calls", empty),
+    ]
+    assert [row["passed"] for row in known[2:]] == [None if form == "json" else ""] * 4
+    assert [row["limit"] for row in known[:2]] == [row["limit"] for row in known[2:4]]
+    assert len(rows("broken.strace")) == 2
 
 
 def test_that(run, logs):

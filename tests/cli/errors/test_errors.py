@@ -71,3 +71,19 @@ def test_a_log_without_errors(run, tmp_path):
     log.write_text("100 1700000000.000100 getpid() = 100 <0.000010>\n")
     ran = run("errors", log)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_searches_are_described_as_what_they_are(run, tmp_path):
+    absent = "= -1 ENOENT (No such file or directory) <0.000010>"
+    calls = [
+        *(f'openat(AT_FDCWD, "{of}/pyvenv.cfg", O_RDONLY)' for of in ("/usr/bin", "/usr")),
+        *(f'access("{of}/.git", F_OK)' for of in ("/srv/a", "/srv", "")),
+        *(f'stat("/usr/{of}", 0x1)' for of in ("pyvenv.cfg", "pybuilddir.txt")),
+    ]
+    log = tmp_path / "python.strace"
+    log.write_text("".join(f"7 1700000000.0 {call} {absent}\n" for call in calls))
+    text = run("errors", log).stdout
+    assert "pyvenv.cfg in 2 folders: /usr/bin, /usr" in text
+    assert ".git in 3 folders: /srv/a, /srv, /" in text
+    assert "files of Python itself in /usr" in text
+    assert "module" not in text

@@ -178,6 +178,43 @@ def test_documents_name_logs_that_cannot_be_judged(run, tmp_path):
     assert f"title=tracefast::{broken}: the log cannot be read" in document("github")
 
 
+@pytest.mark.parametrize("form", ["json", "ndjson", "csv"])
+def test_rows_name_logs_that_cannot_be_judged(run, tmp_path, form):
+    (broken := tmp_path / "broken").write_bytes(b"\x7fELF" + bytes(1000))
+    (empty := tmp_path / "empty").write_text("")
+
+    def rows(*words):
+        ran = run("insights", *words, "--format", form)
+        assert ran.returncode == 2
+        if form == "csv":
+            read = csv.DictReader(ran.stdout.splitlines())
+            return [{name: value or None for name, value in row.items()} for row in read]
+        lines = ran.stdout.splitlines()
+        return [json.loads(line) for line in lines] if form == "ndjson" else json.loads(ran.stdout)
+
+    unread, nothing = "the log cannot be read", "the log has no event"
+    both = [(str(broken), None, unread), (str(empty), None, nothing)]
+    for options in ([], ["--top", "1"], ["--sort", "code"], ["--where", "severity = 'medium'"]):
+        known = rows(SMALL, broken, empty, *options)
+        assert [(row["source"], row["code"], row["title"]) for row in known[1:]] == both
+        assert known[0]["code"] == "small-reads"
+    assert [row["title"] for row in rows(broken)] == [unread]
+
+
+@pytest.mark.parametrize("options", [["--format", "csv"], [], ["--wide"], ["--sort", "code"]])
+def test_of_several_logs_the_log_is_named_even_if_only_one_has_findings(insights, options):
+    assert str(SMALL) in insights(SMALL, QUIET, *options)
+    assert str(SMALL) not in insights(SMALL, *options)
+
+
+@pytest.mark.parametrize("form", ["table", "json", "sarif", "junit", "github"])
+def test_the_output_does_not_replace_the_log(insights, tmp_path, form):
+    (log := tmp_path / "small.strace.zst").write_bytes(SMALL.read_bytes())
+    error = insights(log, "--format", form, "-o", log, code=2)
+    assert "the output would replace an input" in error
+    assert log.read_bytes() == SMALL.read_bytes()
+
+
 def test_of_several_logs_the_most_severe_findings_come_first(run, insights, tmp_path):
     (last := tmp_path / "z.strace.zst").write_bytes(LOG.read_bytes())
     assert insights(SMALL, last, "--top", "1").splitlines()[2].startswith("high ")

@@ -122,6 +122,20 @@ def test_a_file_in_every_folder_above(made):
     assert table.select("search", "pattern", "count").rows() == [("prefixes", "*/.git", 4)]
 
 
+def test_a_file_in_every_folder_of_a_tree_is_no_search(made):
+    """What git does for .gitignore: it goes through the tree, and asks in each folder."""
+    tree = [f"/srv/app/{a}/{b}" for a in "abc" for b in "xyz"]
+    folders = ["/srv/app", *(f"/srv/app/{a}" for a in "abc"), *tree]
+    table = made(
+        *(f'openat(AT_FDCWD, "{of}/.gitignore", O_RDONLY){ABSENT}' for of in folders),
+        # A search: it goes up to the root, or has hardly any branches.
+        *(f'access("{of}/.git", F_OK){ABSENT}' for of in [*tree, *folders[:4], "/srv", ""]),
+        *(f'stat("/srv/app{of}/Makefile", 0x1){ABSENT}' for of in ("/a/x", "/a", "")),
+    )
+    searches = dict(table.group_by("name").agg(pl.col("search").unique()).rows())
+    assert searches == {"openat": [None], "access": ["prefixes"], "stat": ["prefixes"]}
+
+
 def test_only_lookups_are_parts_of_a_search(made):
     table = made(
         f'unlink("/srv/a.pyc"){ABSENT}',

@@ -337,7 +337,8 @@ def test_workers_for_each_epoch():
     assert "the 12 forks took 240 ms" in found.evidence
     assert found.remedy == "Give the DataLoader persistent_workers=True."
     assert found.saving == (160 * MS, 160 * MS)
-    other = advice(fork_per_epoch, epochs([2, 2]))
+    assert advice(fork_per_epoch, epochs([2, 2], parent_torch=True)).numbers["rounds"] == 2
+    other = advice(fork_per_epoch, epochs([2, 2, 2]))
     assert "DataLoader" not in other.what
 
 
@@ -354,17 +355,55 @@ def test_the_last_epoch_may_be_cut_off_in_the_log():
         epochs([4]),
         epochs([1, 1, 1]),
         epochs([2, 5, 3]),
-        epochs([2, 2], parent_image="/bin/sh"),
-        epochs([2, 2], kind="vfork"),
-        epochs([2, 2], image="/bin/true"),
-        epochs([2, 2], lifetime_ns=None),
-        epochs([2, 2], lifetime_ns=5_000 * MS),
-        [row | {"pid": i // 2} for i, row in enumerate(epochs([2, 2]))],
-        epochs([2, 2], ts=None),
+        epochs([4, 4]),
+        epochs([2, 2, 2], parent_image="/bin/sh"),
+        epochs([2, 2, 2], kind="vfork"),
+        epochs([2, 2, 2], image="/bin/true"),
+        epochs([2, 2, 2], lifetime_ns=None),
+        epochs([2, 2, 2], lifetime_ns=5_000 * MS),
+        [row | {"pid": i // 2} for i, row in enumerate(epochs([2, 2, 2, 2, 2, 2]))],
+        epochs([2, 2, 2], ts=None),
     ],
 )
 def test_workers_that_are_not_forked_again(rows):
     assert said(fork_per_epoch, rows) is None
+
+
+def children(*lives: tuple[int, int], **row: object) -> list[dict]:
+    """Make children of one process that are forked and end at some times, in milliseconds."""
+    return [
+        {**WORKER, "call_ns": MS, "ts": begin * MS, "lifetime_ns": (end - begin) * MS, **row}
+        for begin, end in lives
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # A loop that starts a child every 10 ms; each second one takes a little longer.
+        children(*((10 * at, 10 * at + 14 - 6 * (at % 2)) for at in range(8))),
+        children(*((10 * at, 10 * at + 14 - 6 * (at % 2)) for at in range(8)), parent_torch=True),
+        # Three jobs, of which two run at a time, as make -j2 does; then the next three.
+        children(*((at + 100 * by, at + 100 * by + 9) for by in range(3) for at in (0, 1, 10))),
+        # One command after the other.
+        children(*((20 * at, 20 * at + 10) for at in range(12))),
+        # One of them outlives the start of the second round.
+        children((0, 50), (1, 120), (100, 150), (101, 151), (200, 250), (201, 251)),
+    ],
+)
+def test_children_of_a_loop_are_no_rounds(rows):
+    assert said(fork_per_epoch, rows) is None
+
+
+def test_rounds_of_a_pool_that_starts_slowly_are_rounds():
+    lives = ((100 * by + 8 * at, 100 * by + 60 + at) for by in range(3) for at in range(4))
+    assert advice(fork_per_epoch, children(*lives)).numbers == {"rounds": 3, "forks": 4}
+
+
+def test_children_of_a_loop_could_not_live_longer():
+    rows = children(*((10 * at, 10 * at + 14 - 6 * (at % 2)) for at in range(8)))
+    found = advice(re_imports, [row | SPAWNED | {"child_modules": 100} for row in rows])
+    assert "persistent_workers" not in found.remedy
 
 
 # The rule re-imports.

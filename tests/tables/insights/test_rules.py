@@ -291,6 +291,117 @@ def test_a_file_that_is_made_again_is_one_file(tmp_path):
     assert len(row["lines"]) > 1
 
 
+def test_the_syncs_of_a_journal_and_of_the_folder_count_with_those_of_the_database(tmp_path):
+    """What SQLite does for each transaction with a rollback journal."""
+    transaction = (
+        'openat(AT_FDCWD, "/srv/app.db-journal", O_RDWR|O_CREAT, 0644) = 4',
+        *['pwrite64(4, "x"..., 512, 0) = 512'] * 7,
+        "fdatasync(4) = 0",
+        'openat(AT_FDCWD, "/srv", O_RDONLY|O_DIRECTORY) = 5',
+        "fdatasync(5) = 0",
+        "close(5) = 0",
+        "fdatasync(4) = 0",
+        *['pwrite64(3, "x"..., 4096, 0) = 4096'] * 2,
+        "fdatasync(3) = 0",
+        "close(4) = 0",
+        'unlink("/srv/app.db-journal") = 0',
+        # Of another program.
+        'openat(AT_FDCWD, "/srv/application", O_RDWR|O_CREAT, 0644) = 4',
+        *['write(4, "x"..., 512) = 512'] * 7,
+        "fsync(4) = 0",
+        "close(4) = 0",
+    )
+    opened = 'openat(AT_FDCWD, "/srv/app.db", O_RDWR|O_CREAT, 0644) = 3'
+    row = finding(made(tmp_path / "db.strace", [opened, *transaction * 10]), "sync-per-write")
+    assert (
+        "10 calls of fsync or its like for 20 writes to 1 file, and 30 on 1 file and 1 folder that"
+        " belong to it (app.db-journal, …), took"
+    ) in row["evidence"]
+    assert row["evidence"].endswith("940 µs to 1.00 ms each")
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert numbers == {
+        "files": 1,
+        "syncs": 10,
+        "writes": 20,
+        "beside_files": 2,
+        "beside_syncs": 30,
+    }
+    assert row["object"] == "/srv/app.db"
+
+
+def test_the_syncs_of_a_database_count_with_those_of_its_log(tmp_path):
+    """SQLite with a write-ahead log: the database is synced at the end only."""
+    opened = [
+        f'openat(AT_FDCWD, "/srv/app.db{end}", O_RDWR|O_CREAT, 0644) = {fd}'
+        for fd, end in ((3, ""), (4, "-wal"))
+    ]
+    record = [*['pwrite64(4, "x"..., 24, 0) = 24'] * 2, "fdatasync(4) = 0"]
+    end = [*['pwrite64(3, "x"..., 4096, 0) = 4096'] * 9, "fdatasync(3) = 0"]
+    row = finding(made(tmp_path / "db.strace", [*opened, *record * 10, *end]), "sync-per-write")
+    assert (
+        "10 calls of fsync or its like for 20 writes to 1 file, and 1 on 1 file that"
+        in (row["evidence"])
+    )
+    assert "belongs to it (app.db), took" in row["evidence"]
+
+
+def started(path, folders, scripts=10):
+    """Write a log of scripts that begin with `#!/usr/bin/env tool`, each call of 1 ms."""
+    calls = [(7, 'execve("/bin/sh", ["sh"], 0x7 /* 1 var */) = 0')]
+    for child in range(100, 100 + scripts):
+        calls += [
+            (7, f"vfork() = {child}"),
+            (child, 'execve("/srv/script", ["script"], 0x7 /* 1 var */) = 0'),
+            *(
+                (child, f'execve("{folder}/tool", ["tool"], 0x7 /* 1 var */) = {result}')
+                for folder, result in folders
+            ),
+            (child, "exit_group(0) = ?"),
+            (child, "+++ exited with 0 +++"),
+        ]
+    lines = (
+        f"{task} {1700000000 + at / 1000:.6f} {call}{'' if '+' in call else ' <0.001>'}\n"
+        for at, (task, call) in enumerate(calls)
+    )
+    path.write_text("".join(lines))
+    return path
+
+
+MISSING = "-1 ENOENT (No such file or directory)"
+
+
+def test_a_program_that_looks_for_another_one_probes_the_path(tmp_path):
+    folders = [(f"/opt/{at}", MISSING) for at in range(3)]
+    log = started(tmp_path / "env.strace", [*folders, ("/usr/bin", 0)])
+    row = finding(log, "path-probes")
+    assert row["evidence"].startswith("30 execves failed, 3 for each process (median), which took")
+    assert row["evidence"].endswith("first at line 4; it is /usr/bin/tool")
+    assert row["object"] == "/srv/script → /usr/bin/tool"
+    assert row["lines"] == [4, 5, 6, 12, 13]
+    numbers = {each["name"]: each["value"] for each in row["numbers"]}
+    assert (numbers["processes"], numbers["failed"]) == (10, 30)
+    assert numbers["touched_high_ns"] == 30_000_000
+
+
+def test_a_program_that_finds_nothing_probes_the_path(tmp_path):
+    log = started(tmp_path / "env.strace", [(f"/opt/{at}", MISSING) for at in range(3)])
+    row = finding(log, "path-probes")
+    assert row["evidence"].endswith("it was not found at all")
+    assert row["object"] == "/srv/script"
+
+
+@pytest.mark.parametrize(
+    "folders",
+    [
+        [("/opt", MISSING), ("/usr/bin", 0)],
+        [*[("/opt", "-1 ENOEXEC (Exec format error)")] * 3, ("/usr/bin", 0)],
+    ],
+)
+def test_a_program_that_tries_once_does_not_probe(tmp_path, folders):
+    log = started(tmp_path / "env.strace", folders, scripts=40)
+    assert "path-probes" not in set(found(log)["code"])
+
+
 def test_failed_opens_name_their_search(tmp_path):
     """Four folders that do not have 20 headers, and one that has."""
     log = tmp_path / "cc.strace"
@@ -321,7 +432,26 @@ def test_a_search_of_few_of_the_failed_opens_is_not_named(tmp_path):
         f'openat(AT_FDCWD, "/srv/{at}/part.h", O_RDONLY) = -1 ENOENT (No)' for at in range(10)
     ]
     row = finding(made(tmp_path / "app.strace", missing), "failed-opens")
-    assert "a.ini was looked for 90 times in 90 folders" in row["evidence"]
+    assert "a.ini alone 90 times, in 90 folders" in row["evidence"]
+
+
+def test_a_file_that_is_asked_for_in_each_folder_of_a_tree_is_not_looked_for(tmp_path):
+    missing = [
+        f'openat(AT_FDCWD, "/srv/{a}/{b}/.gitignore", O_RDONLY) = -1 ENOENT (No)'
+        for a in range(10)
+        for b in range(10)
+    ]
+    row = finding(made(tmp_path / "git.strace", missing), "failed-opens")
+    assert row["evidence"].endswith(".gitignore alone 100 times, in 100 folders")
+    assert row["title"] == "Many opens fail."
+    assert "looked for" not in row["evidence"] + row["advice"]
+
+
+def test_what_python_reads_as_it_starts_is_no_module(tmp_path):
+    missing = ['openat(AT_FDCWD, "/usr/bin/pyvenv.cfg", O_RDONLY) = -1 ENOENT (No)'] * 60
+    row = finding(made(tmp_path / "python.strace", missing), "failed-opens")
+    assert "60 of them looked for files of Python itself (import) in 1 folder" in row["evidence"]
+    assert "module" not in row["evidence"] + row["advice"]
 
 
 def test_a_deadlock_that_is_not_proved_is_no_finding(tmp_path):

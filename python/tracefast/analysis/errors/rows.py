@@ -1,8 +1,9 @@
 """The rows of the table of errors, from counts of failed calls."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any, Final
 
 from tracefast.analysis.errors.searches import Failed, Try, find_searches
@@ -39,7 +40,8 @@ class _Calls:
     def __init__(self) -> None:
         self.count = self.timed = self.total_ns = 0
         self.first_line: int | None = None
-        self.tries: dict[Try, str] = {}
+        # Of what is wanted in a folder, the first path: it may be tried with several suffixes.
+        self.tries: dict[Try, list[str]] = {}
 
     def add(self, failed: FailedCalls) -> None:
         self.count += failed.count
@@ -95,7 +97,9 @@ def _rows(image: str | None, groups: Sequence[FailedCalls]) -> list[dict[str, An
         calls = rows[errno, name, pattern, None if search is None else search.search]
         calls.add(one)
         if path is not None and search is not None:
-            calls.tries.setdefault(search, path)
+            paths = calls.tries.setdefault(search, [])
+            if not paths or search.wanted is None:
+                paths.append(path)
     return [_row(key, calls) for key, calls in rows.items()]
 
 
@@ -105,7 +109,7 @@ def _row(key: _Key, calls: _Calls) -> dict[str, Any]:
     return {
         "errno": errno,
         "name": name,
-        "pattern": pattern if search is None else _in_common(tries.values()),
+        "pattern": pattern if search is None else _in_common(chain(*tries.values())),
         "count": calls.count,
         "total_ns": calls.total_ns if calls.timed else None,
         "first_line": calls.first_line,
@@ -119,7 +123,7 @@ def _distinct(texts: Iterable[str | None]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text is not None][:_LONGEST]
 
 
-def _in_common(paths: Collection[str]) -> str:
+def _in_common(paths: Iterable[str]) -> str:
     """Write what the names that a search tried have in common."""
     names = {path.rpartition("/")[2] for path in paths}
     if len(names) == 1:

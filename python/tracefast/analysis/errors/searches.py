@@ -43,7 +43,8 @@ _INCLUDE: Final = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|gch|pch)$|/include(-\w+
 # Of these, what belongs to a module; the others are the interpreter's own.
 _MODULE: Final = re.compile(r"\.(py[cdo]?|so)$")
 _PACKAGE: Final = re.compile(r"/__init__\.[^/]*$")
-# Looked for in a folder, the one above, and the one above that: on the way to the root.
+# Looked for in a folder, the one above, and the one above that: on the way to the root. Unless
+# that is reached, there are as many folders for each one in which a search starts.
 _FOLDERS_UP: Final = 3
 
 
@@ -154,8 +155,13 @@ def _commands(failed: Iterable[Failed]) -> set[str]:
 
 
 def _upwards(paths: Collection[str]) -> set[str]:
-    """Give the paths of a name that was looked for in folder after folder, towards the root."""
-    found: set[str] = set()
+    """Give the paths of a name that was looked for in folder after folder, towards the root.
+
+    Who goes through a tree and asks in each folder, as git does for .gitignore, searches for
+    nothing: most folders have others beside them, and it does not ask above the tree.
+    """
+    chains: dict[str, list[list[str]]] = defaultdict(list)
+    inner: set[str] = set()
     for path in paths:
         of, slash, name = path.rpartition("/")
         chain = [path]
@@ -164,8 +170,13 @@ def _upwards(paths: Collection[str]) -> set[str]:
             if (above := f"{of}/{name}") not in paths:
                 break
             chain.append(above)
-        if len(chain) >= _FOLDERS_UP:
-            found.update(chain)
+        chains[chain[-1]].append(chain)
+        inner.update(chain[1:2])
+    found: set[str] = set()
+    for top, of_top in chains.items():
+        starts = sum(chain[0] not in inner for chain in of_top)
+        if top.rfind("/") == 0 or len(of_top) >= _FOLDERS_UP * starts:
+            found.update(path for chain in of_top if len(chain) >= _FOLDERS_UP for path in chain)
     return found
 
 

@@ -154,9 +154,14 @@ class Log:
         return self._own(_WAITS)
 
     @cached_property
+    def forks(self) -> pl.DataFrame:
+        """Its rows of `tracefast.forks`, with hints."""
+        return self._own(_FORKS)
+
+    @cached_property
     def fork_advice(self) -> list[tuple[Case, Advice]]:
         """What the rules of advice say about its started processes."""
-        if self._own(_FORKS).is_empty():
+        if self.forks.is_empty():
             return []
         return self.tables.fork_advice.get(self.source, [])
 

@@ -18,6 +18,7 @@ from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.insights.finding import Finding, Rule, Severity, Threshold, Weight
 from tracefast.analysis.insights.lines import MOST
 from tracefast.analysis.insights.log import Log
+from tracefast.analysis.insights.probes import probes_after_exec
 from tracefast.quantities import Range
 
 _PAGE: Final = "docs/forks.md#the-advice"
@@ -129,9 +130,20 @@ _THRESHOLDS: Final[dict[str, tuple[Threshold, ...]]] = {
         ),
     ),
     "fork-per-epoch": (
-        Threshold("rounds", fork_per_epoch.LEAST_ROUNDS, "", "one is the start"),
         Threshold(
-            "workers of a round",
+            "rounds",
+            fork_per_epoch.LEAST_ROUNDS,
+            "",
+            "two may be two steps of a program, or a loop whose children happen to overlap",
+        ),
+        Threshold(
+            "rounds in a program of PyTorch",
+            fork_per_epoch.LEAST_EPOCHS,
+            "",
+            "one is the start; its DataLoader forks again in each epoch",
+        ),
+        Threshold(
+            "workers of a round, all alive together",
             fork_per_epoch.LEAST_WORKERS,
             "",
             "one after the other may be commands",
@@ -191,13 +203,24 @@ _THRESHOLDS: Final[dict[str, tuple[Threshold, ...]]] = {
 }
 
 
-def _rule(code: str, title: str, looks_for: str, advice: str) -> Rule:
+def _path_probes(log: Log) -> Iterator[Finding]:
+    yield from _finds("path-probes")(log)
+    yield from probes_after_exec(log)
+
+
+def _rule(
+    code: str,
+    title: str,
+    looks_for: str,
+    advice: str,
+    find: Callable[[Log], Iterator[Finding]] | None = None,
+) -> Rule:
     return Rule(
         code=code,
         title=title,
         looks_for=looks_for,
         advice=advice,
-        find=_finds(code),
+        find=find or _finds(code),
         thresholds=_THRESHOLDS.get(code, ()),
         tables=frozenset({"forks"}),
         page=_PAGE,
@@ -232,7 +255,9 @@ RULES: Final = (
     _rule(
         "fork-per-epoch",
         "New workers are forked for each round of work.",
-        "A process of Python that forks workers, and as many again when all have ended.",
+        "A process of Python that forks workers, and as many again when all have ended. Those of a"
+        " round are alive together, and start sooner after each other than the next round does:"
+        " children of a loop that overlap by chance are no rounds.",
         "Keep the workers: persistent_workers=True of PyTorch's DataLoader.",
     ),
     _rule(
@@ -252,8 +277,10 @@ RULES: Final = (
     _rule(
         "path-probes",
         "A program is looked for in folders that do not hold it.",
-        "Children that fail in several calls of execve before the one that succeeds.",
+        "Children that fail in several calls of execve before the one that succeeds, and programs"
+        " that do so to run another one in their place, as env does.",
         "Give the whole path, or put its folder first in PATH.",
+        _path_probes,
     ),
     _rule(
         "slow-linking",

@@ -1,6 +1,7 @@
 """`tracefast waits`: who waited for whom, and who can never go on."""
 
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -112,6 +113,7 @@ def waits(
         stuck_rows,
         waits_in_detail,
     )
+    from tracefast.analysis.waits.timers import with_own_timers
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import (
         check_columns,
@@ -128,9 +130,11 @@ def waits(
     suffix = None if graph is None else _suffix(graph)
     gaps: list[str] = []
     empty: list[str] = []
+    report = request.form is Format.TABLE and not (stuck or pairs or request.wide or request.sort)
+    analysis = partial(waits_in_detail, min_ns=min_ns, gaps=gaps.extend)
     rows, complete = run_analysis(
         request,
-        lambda events: waits_in_detail(events, min_ns=min_ns, gaps=gaps.extend),
+        partial(with_own_timers, waits=analysis) if report else analysis,
         without_events=empty.extend,
     )
     if rows is None:
@@ -152,7 +156,7 @@ def waits(
     if pairs:
         table = filter_rows(pairs_of(rows.lazy()).collect(), request)
         print_table(table, request, main=_PAIRS, spare=_SPARE_PAIRS)
-    elif request.form is Format.TABLE and not (stuck or request.wide or request.sort):
+    elif report:
         kept = filter_rows(rows, request)
         chosen = kept.height < everything
         print_waits_report(kept, request, gaps=sorted(set(gaps)), chosen=chosen)

@@ -31,6 +31,7 @@ _WANTED: Final = {
     "import": ("module", "modules"),
     "include": ("header", "headers"),
     "locale": ("locale file", "locale files"),
+    "prefixes": ("name", "names"),
 }
 # Lists of the table end here.
 _LONGEST: Final = 1_000
@@ -109,21 +110,39 @@ def in_words(row: dict[str, Any], limit: int | None = None) -> str | None:
     2 modules in 2 folders: /srv, /usr/lib/python3
     >>> print(in_words(row, 30))
     2 modules in 2 folders: /srv…
+    >>> row = {"search": "import", "wanted": [], "folders": ["/usr/bin", "/usr"]}
+    >>> print(in_words(row | {"pattern": "*/pyvenv.cfg"}))
+    pyvenv.cfg in 2 folders: /usr/bin, /usr
+    >>> print(in_words({"search": "prefixes", "wanted": [".git"], "folders": ["/srv/a", "/srv"]}))
+    .git in 2 folders: /srv/a, /srv
+    >>> print(in_words({"search": "prefixes", "wanted": ["/srv/a/b"], "folders": ["/srv/a"]}))
+    each prefix of /srv/a/b
     """
     search = row["search"]
     if search is None:
         pattern: str | None = row["pattern"]
         return pattern
     wanted, folders = row["wanted"], row["folders"]
-    if search == "prefixes":
-        what = wanted[0] if len(wanted) == 1 else _number(wanted, "path", "paths")
-        return f"each prefix of {what}"
-    one, several = _WANTED[search]
-    what = wanted[0] if len(wanted) == 1 else _number(wanted, one, several) if wanted else several
+    paths = [path for path in wanted if "/" in path] if search == "prefixes" else []
+    if paths:
+        names = len(wanted) - len(paths)
+        more = f", and {plural(names, 'name')} in the folders above" if names else ""
+        return f"each prefix of {_one_or_number(paths, 'path', 'paths')}{more}"
+    what = _one_or_number(wanted, *_WANTED[search]) if wanted else _not_wanted(row)
     if len(folders) == 1:
         return f"{what} in {folders[0]}"
     text = f"{what} in {_number(folders, 'folder', 'folders')}: {', '.join(folders)}"
     return text if limit is None or len(text) <= limit else text[: limit - 1].rstrip(" ,:") + "…"
+
+
+def _not_wanted(row: dict[str, Any]) -> str:
+    """Say what a search looked for that is no module: what Python reads as it starts."""
+    name = (row.get("pattern") or "").removeprefix("*/")
+    return name if name and "*" not in name else "files of Python itself"
+
+
+def _one_or_number(names: list[str], one: str, several: str) -> str:
+    return names[0] if len(names) == 1 else _number(names, one, several)
 
 
 def _number(names: list[str], one: str, several: str) -> str:

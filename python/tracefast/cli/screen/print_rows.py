@@ -28,6 +28,7 @@ def print_rows(
     spare: Sequence[str] = (),
     noun: tuple[str, str] = ROW,
     below: int = LINES_BELOW,
+    several: bool = False,
 ) -> None:
     """Sort a table, cut it to its top, and print it.
 
@@ -48,6 +49,8 @@ def print_rows(
         What a row is, singular and plural, to say how many more there are.
     below
         How many lines will be printed below the table, on the same screen.
+    several
+        Name the log of each row, even if only one log has rows.
     """
     rows = rows_of(table)
     if request.sort is not None:
@@ -61,7 +64,7 @@ def print_rows(
         while (more := len(make_text(rows, None)) - screen_rows(below)) > 0 and len(rows) > 1:
             rows = rows.head(len(rows) - min((more + 1) // 2, len(rows) - 1))
     hidden -= len(rows)
-    if "source" in rows.names and len(set(rows.values("source"))) <= 1:
+    if not several and "source" in rows.names and len(set(rows.values("source"))) <= 1:
         rows = rows.without("source")
     if make_text is not None:
         rows = rows_of(make_text(rows, terminal_width() if terminal else None))

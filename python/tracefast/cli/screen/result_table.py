@@ -107,6 +107,7 @@ def print_table(
     spare: Sequence[str] = (),
     noun: tuple[str, str] = ROW,
     below: int = LINES_BELOW,
+    several: bool = False,
 ) -> None:
     """Sort a table, cut it to its top, and print it.
 
@@ -116,7 +117,7 @@ def print_table(
         The table.
     as_text
         Makes another table for text out of the rows that are printed.
-    request, main, spare, noun, below
+    request, main, spare, noun, below, several
         As for :func:`tracefast.cli.screen.print_rows.print_rows`.
     """
     print_rows(
@@ -127,6 +128,7 @@ def print_table(
         spare=spare,
         noun=noun,
         below=below,
+        several=several,
     )
 
 

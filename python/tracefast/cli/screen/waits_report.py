@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast.analysis.waits.pairs import pairs
 from tracefast.analysis.waits.table import STUCK, stuck_rows
+from tracefast.analysis.waits.timers import OWN_TIMER
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
@@ -238,6 +239,14 @@ def _ends(row: Row) -> str:
     return "the log does not show what could end it"
 
 
+def _enders(row: Row) -> str:
+    """Say who could end a wait."""
+    could, timer = row["could_wake"], row.get(OWN_TIMER)
+    if timer is not None:
+        return f"its own timer{f' of {units.duration(timer)}' if timer else ''}"
+    return "somebody outside of the log" if could is None else plural(len(could), "task")
+
+
 def _open(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     """Write the waits without an end of which nobody can say that they hang."""
     waiting = pl.col("verdict") == "waiting"
@@ -250,14 +259,9 @@ def _open(rows: pl.DataFrame, top: int, width: int | None) -> list[str]:
     cells = [["at least", "tid", "program", "waits in", ""]]
     for row in rest.head(top).rows(named=True):
         length = "-" if row["open_ns"] is None else units.duration(row["open_ns"])
-        could = row["could_wake"]
         who = row["verdict"] or _ends(row)
         if row["verdict"] == "waiting":
-            who = (
-                "somebody outside of the log could end it"
-                if could is None
-                else f"{plural(len(could), 'task')} could end it"
-            )
+            who = f"{_enders(row)} could end it"
         cells.append([length, str(row["tid"] or "-"), _program(row), _what(row), who])
     title = f"{plural(rest.height, 'wait')} without an end of their own"
     title = title if rest.height > 1 else "1 wait without an end of its own"

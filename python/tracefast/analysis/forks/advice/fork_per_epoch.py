@@ -1,5 +1,7 @@
 """New workers are forked for each round of work."""
 
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import polars as pl
@@ -7,24 +9,26 @@ import polars as pl
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.quantities import Range, plural
 
-LEAST_ROUNDS: Final = 2
+LEAST_ROUNDS: Final = 3
+# Of a program of PyTorch.
+LEAST_EPOCHS: Final = 2
 LEAST_WORKERS: Final = 2
 
 
 def fork_per_epoch(case: Case) -> Advice | None:
-    """Find processes of Python that fork as many workers again when all the old ones have ended."""
+    """Find processes of Python that fork as many workers again when all of a pool have ended."""
     if case.text("kind") != "fork" or case.text("image") is not None or not case.runs_python:
         return None
     best: list[int] = []
     children = case.columns("source", "pid", "errno", "begin", "child_end")
     for parent in children.filter(pl.col("errno").is_null()).partition_by("source", "pid"):
         workers = rounds(parent)
-        if len(workers) > len(best) and min(workers) >= LEAST_WORKERS and _regular(workers):
+        if len(workers) > len(best) and min(workers) >= LEAST_WORKERS:
             best = workers
-    if len(best) < LEAST_ROUNDS:
+    torch = bool(case.column("parent_torch").fill_null(value=False).any())
+    if len(best) < (LEAST_EPOCHS if torch else LEAST_ROUNDS):
         return None
     calls = case.less_tracer_beside(case.number("call_sum_ns"))
-    torch = bool(case.column("parent_torch").fill_null(value=False).any())
     return Advice(
         "fork-per-epoch",
         "New workers are forked for each round of work"
@@ -43,31 +47,62 @@ def fork_per_epoch(case: Case) -> Advice | None:
     )
 
 
+@dataclass
+class _Round:
+    """Children that were started before all earlier ones had ended."""
+
+    begins: list[int] = field(default_factory=list)
+    first_end: int | None = None
+
+    @property
+    def together(self) -> bool:
+        """Whether all of them were alive at one moment."""
+        return self.first_end is None or self.begins[-1] < self.first_end
+
+    @property
+    def widest(self) -> int:
+        """The longest time between two starts."""
+        return max((b - a for a, b in pairwise(self.begins)), default=0)
+
+
 def rounds(children: pl.DataFrame) -> list[int]:
-    """Count the children of each round: a round starts when all earlier children have ended.
+    """Count the children of each round, if these are rounds of a pool of workers.
+
+    A round starts when all earlier children have ended. Children of a loop may by chance all have
+    ended, too. Those of a pool are alive together and as many in each round, but for the last one,
+    which the log may cut off; and they start sooner after each other than the next round does.
 
     Parameters
     ----------
     children
         The children of one process, with `begin` and `child_end`, in order of time.
+
+    Returns
+    -------
+    list of int
+        Empty if they are no such rounds.
     """
-    counts: list[int] = []
+    found = _rounds(children)
+    counts = [len(each.begins) for each in found]
+    if not found or len(set(counts[:-1])) > 1 or counts[-1] > counts[0]:
+        return []
+    apart = all(b.begins[0] - a.begins[-1] > a.widest for a, b in pairwise(found))
+    return counts if apart and all(each.together for each in found) else []
+
+
+def _rounds(children: pl.DataFrame) -> list[_Round]:
+    found: list[_Round] = []
     last_end: int | None = None
     for begin, end in children.select("begin", "child_end").iter_rows():
         if begin is None:
             return []
-        if last_end is not None and begin >= last_end:
-            counts.append(0)
-        if not counts:
-            counts.append(0)
-        counts[-1] += 1
+        if not found or (last_end is not None and begin >= last_end):
+            found.append(_Round())
+        now = found[-1]
+        now.begins.append(begin)
         if end is None:
             # It may live forever: rounds after it cannot be recognized.
-            return counts
+            return found
+        now.first_end = end if now.first_end is None else min(now.first_end, end)
         last_end = end if last_end is None else max(last_end, end)
-    return counts
-
-
-def _regular(workers: list[int]) -> bool:
-    """Say whether the rounds are of one size; the last may be cut off."""
-    return len(set(workers[:-1])) == 1 and workers[-1] <= workers[0] if workers else False
+    return found

@@ -116,12 +116,14 @@ def failed_opens(log: Log) -> Iterator[Finding]:
     )
     first = names.row(0, named=True)
     search = _search(log, failed)
+    # Nothing shows that these are a search: who goes through a tree asks in each folder, too.
     of_name = (
-        f"{first['name']} was looked for {first['opens_failed']:,} times in"
+        f"{first['name']} alone {first['opens_failed']:,} times, in"
         f" {plural(first['folders'], 'folder')}"
     )
     yield Finding(
         weight=weight,
+        title="Many opens fail." if search is None else None,
         evidence=f"{failed:,} of {plural(calls, 'open')} failed ({percent(failed / calls)}), which"
         f" took {time}; {of_name if search is None else search.words}",
         numbers={
@@ -133,7 +135,7 @@ def failed_opens(log: Log) -> Iterator[Finding]:
         object=first["path"],
         calls=Calls(names=OPENS, paths=missed["path"].to_list(), errno=_ERRORS),
         saving=time,
-        advice=FAILED_OPENS.advice if search is None else _SHORTER[search.kind],
+        advice=_NO_SEARCH if search is None else _SHORTER.get(search.kind, _START_LESS),
     )
 
 
@@ -162,14 +164,22 @@ def _search(log: Log, failed: int) -> _Search | None:
     if 2 * count <= failed:
         return None
     where = f", such as {folders[0]}" if folders else ""
+    # What Python reads as it starts is no module.
+    sought = _SOUGHT[kind] if wanted else "files of Python itself"
+    names = f", {plural(len(wanted), 'name')}" if wanted else ""
     return _Search(
-        kind,
-        f"{count:,} of them looked for {_SOUGHT[kind]} ({kind}), {plural(len(wanted), 'name')} in"
+        kind if wanted else "",
+        f"{count:,} of them looked for {sought} ({kind}){names} in"
         f" {plural(len(folders), 'folder')}{where}",
         {"searched": count, "wanted": len(wanted), "folders": len(folders)},
     )
 
 
+_NO_SEARCH: Final = (
+    "Remember what is not there, and open only what may be: a listing of a folder answers for all"
+    " its names. If it is a search path, shorten it, what holds most first."
+)
+_START_LESS: Final = "Start Python less often: each start looks for these files."
 # What each search of `tracefast.errors` looks for, and how to shorten it.
 _SOUGHT: Final = {
     "PATH": "commands",

@@ -1,6 +1,6 @@
 """How files are written: small-writes, sync-per-write, unaligned-direct, written-never-read."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 import polars as pl
@@ -68,53 +68,126 @@ SMALL_WRITES: Final = Rule(
 
 
 def _synced(tables: Tables) -> pl.DataFrame:
+    """Give the files that are synced after each write or two, and then what belongs to them."""
     syncs = (
         tables.calls.filter(pl.col("name").is_in(sorted(SYNCS)), pl.col("file").is_not_null())
         .group_by("source", "file")
         .agg(pl.col("calls").sum().alias("syncs"), pl.col("dur_ns").sum().alias("sync_ns"))
+        .filter(pl.col("syncs") > 0)
     )
     # A file that is made again under its name, as journals are, is one.
     name = pl.coalesce("path", pl.col("file").cast(pl.String)).alias("name")
     synced, written = (
         pl.col(column).sum().over("source", "name") for column in ("syncs", "writes")
     )
-    return (
-        tables.data_files.join(syncs, on=["source", "file"], maintain_order="left")
-        .with_columns(name)
-        .filter(
-            pl.col("syncs") > 0,
-            synced >= SYNCED.value,
-            written > 0,
-            written <= WRITES_PER_SYNC.value * synced,
+    folder = pl.col("type").eq_missing("directory")
+    known = ("source", "file")
+    files = (
+        tables.files.join(syncs, on=known, maintain_order="left")
+        .with_columns(name, folder.alias("is_folder"))
+        .join(tables.data_files.select(*known, is_data=True), on=known, how="left")
+        .with_columns(
+            (
+                pl.col("is_data").is_not_null()
+                & (synced >= SYNCED.value)
+                & (written > 0)
+                & (written <= WRITES_PER_SYNC.value * synced)
+            ).alias("each_write")
         )
-        .sort("sync_ns", descending=True, nulls_last=True, maintain_order=True)
+        .filter(pl.col("is_folder") | pl.col("is_data").is_not_null())
     )
+    if not files["each_write"].any():
+        return files.clear()
+    return (
+        files.join(_companions(files), on=("source", "name"), how="left", maintain_order="left")
+        .filter(pl.col("each_write") | pl.col("belongs").fill_null(value=False))
+        .sort("each_write", "sync_ns", descending=True, nulls_last=True)
+    )
+
+
+def _companions(files: pl.DataFrame) -> pl.DataFrame:
+    """Name what belongs to files that are synced after each write: their journals, their folder.
+
+    A database and its journal begin with the same name: `db`, `db-journal`, `db-wal`, `db.wal`.
+    """
+    names: dict[tuple[str, str], tuple[bool, bool]] = {}
+    for source, name, each_write, folder in files.select(
+        "source", "name", "each_write", "is_folder"
+    ).iter_rows():
+        before, _ = names.get((source, name), (False, folder))
+        names[source, name] = (before or each_write, folder)
+    stems = {key: _stem(key, names) for key, (_, folder) in names.items() if not folder}
+    chosen = {stems[key] for key, (each_write, folder) in names.items() if each_write}
+    folders = {(source, name.rpartition("/")[0] or "/") for source, name in chosen}
+    belongs = [
+        (*key, key in folders if folder else stems[key] in chosen)
+        for key, (_, folder) in names.items()
+    ]
+    schema = {"source": pl.String, "name": pl.String, "belongs": pl.Boolean}
+    return pl.DataFrame(belongs, schema=schema, orient="row")
+
+
+def _stem(key: tuple[str, str], names: Container[tuple[str, str]]) -> tuple[str, str]:
+    """Give the shortest name of a file with which its own begins, up to a `-` or a `.`."""
+    source, path = key
+    start = path.rfind("/") + 1
+    for at in range(start + 1, len(path)):
+        if path[at] in "-." and (source, path[:at]) in names:
+            return source, path[:at]
+    return key
 
 
 def sync_per_write(log: Log) -> Iterator[Finding]:
     """Find files that are made safe on the disk after each write or two."""
-    files = log.chosen(_synced)
-    if files.is_empty():
+    synced = log.chosen(_synced)
+    if synced.is_empty():
         return
-    number = files["name"].n_unique()
-    calls, writes = total(files, "syncs"), total(files, "writes")
-    time = log.time(total(files, "sync_ns"), calls, SYNCS)
+    files, others = (synced.filter(pl.col("each_write") == each) for each in (True, False))
+    number, beside = files["name"].n_unique(), others["name"].n_unique()
+    calls, writes, more = total(files, "syncs"), total(files, "writes"), total(others, "syncs")
+    all_calls = calls + more
+    time = log.time(total(synced, "sync_ns"), all_calls, SYNCS)
     weight = log.weight(time)
     if weight is None:
         return
     yield Finding(
         weight=weight,
         evidence=f"{plural(calls, 'call')} of fsync or its like for {plural(writes, 'write')} to"
-        f" {plural(number, 'file')} took {time}, {time.per(calls)} each",
-        numbers={"files": number, "syncs": calls, "writes": writes},
+        f" {plural(number, 'file')}{_and_beside(others, number)} took {time},"
+        f" {time.per(all_calls)} each",
+        numbers={
+            "files": number,
+            "syncs": calls,
+            "writes": writes,
+            "beside_files": beside,
+            "beside_syncs": more,
+        },
         object=path_of(files),
-        calls=calls_on(files, SYNCS),
+        calls=calls_on(synced, SYNCS),
         # One at the end is left for each file.
         saving=Range(
-            time.low - time.low * number // calls,
-            time.high - time.high * number // calls,
+            time.low - time.low * (number + beside) // all_calls,
+            time.high - time.high * (number + beside) // all_calls,
         ),
         advice=SYNC_PER_WRITE.advice,
+    )
+
+
+def _and_beside(others: pl.DataFrame, number: int) -> str:
+    """Say what else was synced."""
+    if others.is_empty():
+        return ""
+    folders, files = (
+        others.filter(pl.col("is_folder") == each)["name"].n_unique() for each in (True, False)
+    )
+    what = " and ".join(
+        plural(count, noun) for count, noun in ((files, "file"), (folders, "folder")) if count
+    )
+    name = others.sort("is_folder", maintain_order=True)["name"][0].rpartition("/")[2]
+    verb = "belongs" if files + folders == 1 else "belong"
+    return (
+        f", and {total(others, 'syncs'):,} on {what} that {verb} to"
+        f" {'it' if number == 1 else 'them'} ({name}{', …' if files + folders > 1 else ''}),"
     )
 
 
@@ -122,7 +195,9 @@ SYNC_PER_WRITE: Final = Rule(
     code="sync-per-write",
     title="Each write is followed by a wait for the disk.",
     looks_for="Files with a call of fsync, fdatasync, sync_file_range or msync for each write or"
-    " two. Each waits until the disk has the data.",
+    " two. Each waits until the disk has the data. It counts those on what belongs to such a file,"
+    " too, however many writes that gets: files whose names begin with its name, as db-journal and"
+    " db.wal do with db, and its folder.",
     advice="Write a group of records, and sync once for all (a transaction, a group commit); if the"
     " file can be made again, sync once at the end, or write it under another name and rename it.",
     find=sync_per_write,

@@ -73,7 +73,7 @@ def check(
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.output.annotations.cases import Unjudged
     from tracefast.cli.output.write import write_bytes, write_table
-    from tracefast.cli.screen.compare.check_report import document, render
+    from tracefast.cli.screen.compare.check_report import document, render, with_unjudged
 
     if init:
         return _write_first_rules(request, inputs, that)
@@ -92,6 +92,9 @@ def check(
         unread=unread.extend,
         without_events=empty.extend,
     )
+    # Without a log that cannot be judged, the output is refused: it may be an input.
+    if table is None and not (unread or empty):
+        return FAILED
     unjudged = Unjudged(tuple(unread), tuple(empty))
     found = SCHEMA.to_frame() if table is None else table
     if request.annotations is not None:
@@ -101,7 +104,8 @@ def check(
         text = render(found, unjudged)
         write_bytes(text.encode(), request.output, clobber=request.clobber)
     else:
-        write_table(found, request.form, request.output, found.columns, clobber=request.clobber)
+        rows = with_unjudged(found, rules, unjudged)
+        write_table(rows, request.form, request.output, rows.columns, clobber=request.clobber)
     if not complete or empty or found["passed"].null_count() or found.is_empty():
         return FAILED
     return DONE if found["passed"].all() else FOUND

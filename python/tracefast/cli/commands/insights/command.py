@@ -133,7 +133,10 @@ def _show(
     from tracefast.analysis.insights.registry import chosen_rules
     from tracefast.analysis.insights.table import SCHEMA, by_severity, insights_and_logs
     from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.output.annotations.cases import Unjudged
+    from tracefast.cli.screen.insights.documents import write_document
     from tracefast.cli.screen.insights.report import print_insights
+    from tracefast.cli.screen.insights.rows import write_rows
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     check_columns(request, SCHEMA)
@@ -153,24 +156,32 @@ def _show(
         unread=unread.extend,
         without_events=empty.extend,
     )
-    if table is None and request.annotations is None:
+    unjudged = Unjudged(tuple(unread), tuple(empty))
+    as_text = request.annotations is None and request.form is Format.TABLE
+    # Without a log that cannot be judged, the output is refused: it may be an input.
+    if table is None and (as_text or not any(unjudged)):
         return FAILED
     table = SCHEMA.to_frame() if table is None else table
     levels = [each.value for each in Severity]
     kept = levels[: levels.index(min_.value) + 1]
     found = table.filter(pl.col("severity").is_in(kept))
     table = filter_rows(found, request, match, "object")
+    judged = sorted(set(logs))
+    several = len({*judged, *unread, *empty}) > 1
     if request.annotations is not None:
-        from tracefast.cli.output.annotations.cases import Unjudged
-        from tracefast.cli.screen.insights.documents import write_document
-
-        unjudged = Unjudged(tuple(unread), tuple(empty))
-        write_document(by_severity(table), request, rules, sorted(set(logs)), unjudged)
-    elif request.form is Format.TABLE and not (request.wide or request.sort):
-        none_match = table.is_empty() and not found.is_empty()
-        print_insights(by_severity(table), request, rules=len(rules), none_match=none_match)
+        write_document(by_severity(table), request, rules, judged, unjudged)
+    elif not as_text:
+        write_rows(table, request, unjudged, several=several)
+    elif request.wide or request.sort:
+        print_table(table, request, main=_MAIN, spare=_SPARE, several=several)
     else:
-        print_table(table, request, main=_MAIN, spare=_SPARE)
+        print_insights(
+            by_severity(table),
+            request,
+            rules=len(rules),
+            none_match=table.is_empty() and not found.is_empty(),
+            several=several,
+        )
     if not complete:
         return FAILED
     return code_of(levels, fail_on and fail_on.value, table["severity"], empty=bool(empty))

@@ -99,6 +99,32 @@ def document(
     return to_junit(judged) if form is Annotations.JUNIT else to_github(judged)
 
 
+def with_unjudged(found: pl.DataFrame, rules: Iterable[Rule], unjudged: Unjudged) -> pl.DataFrame:
+    """Add rows of the logs of which no rule can be judged, one for each limit.
+
+    Parameters
+    ----------
+    found, rules, unjudged
+        As for :func:`document`.
+    """
+    rows = [
+        {
+            "source": log,
+            "rule": rule.name,
+            "table": rule.table,
+            "measured": rule.measured,
+            "limit_kind": kind,
+            "limit": limit,
+            "message": reason,
+        }
+        for log, reason in unjudged.reasons()
+        for rule in rules
+        for kind, limit in rule.limits
+    ]
+    # What is not named is null.
+    return pl.concat([found, pl.DataFrame(rows, schema=found.schema)])
+
+
 def _described(rule: Rule) -> cases.Rule:
     of = rule.table if rule.where is None else f"{rule.table} where {rule.where}"
     return cases.Rule(name=rule.name, title=f"{rule.measured} of {of}")

@@ -21,7 +21,9 @@ _WIDEST: Final = 120
 _INDENT: Final = "        "
 
 
-def print_insights(rows: pl.DataFrame, request: Request, *, rules: int, none_match: bool) -> None:
+def print_insights(
+    rows: pl.DataFrame, request: Request, *, rules: int, none_match: bool, several: bool
+) -> None:
     """Print findings.
 
     Parameters
@@ -34,18 +36,22 @@ def print_insights(rows: pl.DataFrame, request: Request, *, rules: int, none_mat
         How many rules were asked.
     none_match
         There are findings, but none of them is one of those that were asked for.
+    several
+        More than one log was named.
     """
     width, bold = _PROSE_WIDTH, False
     if is_terminal_table(Format.TABLE, request.output):
         width, bold = min(terminal_width(), _WIDEST), has_coloured_tables()
     top = request.top or rows.height
-    text = render(rows, width=width, top=top, rules=rules, bold=bold)
+    text = render(rows, width=width, top=top, rules=rules, bold=bold, several=several)
     if none_match:
         text = NOTHING_MATCHES
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
-def render(rows: pl.DataFrame, *, width: int, top: int, rules: int, bold: bool) -> str:
+def render(
+    rows: pl.DataFrame, *, width: int, top: int, rules: int, bold: bool, several: bool
+) -> str:
     """Write findings.
 
     Parameters
@@ -60,8 +66,9 @@ def render(rows: pl.DataFrame, *, width: int, top: int, rules: int, bold: bool) 
         How many rules were asked.
     bold
         Write the title of each finding in bold.
+    several
+        Name the log of each finding.
     """
-    several = rows["source"].n_unique() > 1
     parts = [_wrapped(_summary(rows, rules), width)]
     listed = (_finding(row, width, several=several) for row in rows.head(top).rows(named=True))
     parts += map(bold_heading, listed) if bold else listed
