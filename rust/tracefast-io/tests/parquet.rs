@@ -224,6 +224,34 @@ fn many_paths_do_without_a_dictionary() {
 }
 
 #[test]
+fn arguments_have_a_dictionary_if_they_repeat() {
+    use Encoding::{DELTA_BYTE_ARRAY, RLE_DICTIONARY};
+    let long = |i: u64| format!("3, {:x}, {:x}, {i}", Numbers(i).next(), Numbers(i + 1).next());
+    let rows = 20_000;
+    let of = |text: &dyn Fn(u64) -> String| -> Vec<String> { (0..rows).map(text).collect() };
+    let longer = |i: u64| long(i % 5_000).repeat(30);
+    for (what, texts, expected) in [
+        ("each twice", of(&|i| long(i / 2)), RLE_DICTIONARY),
+        ("new ones", of(&long), DELTA_BYTE_ARRAY),
+        ("new ones first", of(&|i| long(i % 9_000)), DELTA_BYTE_ARRAY),
+        ("new ones at the end", of(&|i| long(i.max(4_500))), DELTA_BYTE_ARRAY),
+        ("few, but too long", of(&longer), DELTA_BYTE_ARRAY),
+    ] {
+        let array: ArrayRef = Arc::new(StringViewArray::from_iter_values(&texts));
+        let whole = only(Column::Args, array);
+        let file = own(&[std::slice::from_ref(&whole)]);
+        let found = encodings(&footer(file.clone()), Column::Args);
+        assert!(found.contains(&expected), "{what}: {found:?}");
+        let cells: Vec<Cell> = texts.iter().cloned().map(Cell::Text).collect();
+        assert!(table(&read(file.clone()))[Column::Args as usize] == cells, "{what}");
+        for cut in [1, 8_191, 8_192, 8_193, 15_000] {
+            let parts = [whole.slice(0, cut), whole.slice(cut, rows as usize - cut)];
+            assert!(own(&[&parts]) == file, "{what}, cut at {cut}");
+        }
+    }
+}
+
+#[test]
 fn many_numbers_do_without_a_dictionary() {
     let values: Vec<i64> = (0..140_000).map(|i| Numbers(i).next() as i64).collect();
     let array: ArrayRef = Arc::new(arrow_array::Int64Array::from(values.clone()));
