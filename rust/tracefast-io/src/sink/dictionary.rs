@@ -172,7 +172,13 @@ impl Dictionary {
                 return;
             }
             let view = views[i];
-            self.pushed += view as u32 as usize;
+            let length = view as u32 as usize;
+            if length > most {
+                // It is not copied first.
+                small = false;
+                return;
+            }
+            self.pushed += length;
             let mixed = ((view >> 64) as u64 ^ view as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let at = (mixed >> (64 - RECENT.trailing_zeros())) as usize;
             let (seen, key) = self.recent[at];
@@ -188,16 +194,15 @@ impl Dictionary {
             self.waiting.push(Waiting { at: keys.len(), row: i, recent: at });
             keys.push(number);
             if self.waiting.len() == AT_A_TIME {
-                self.settle(array, keys);
-                small = self.plain.len() <= most;
+                small = self.settle(array, keys, most);
             }
         });
-        self.settle(array, keys);
-        small && self.plain.len() <= most
+        self.settle(array, keys, most) && small
     }
 
-    /// Gives keys to the views that wait for them.
-    fn settle(&mut self, array: &StringViewArray, keys: &mut [u32]) {
+    /// Gives keys to the views that wait for them; false when the entries have more than `most`
+    /// bytes: the rest has no keys then.
+    fn settle(&mut self, array: &StringViewArray, keys: &mut [u32], most: usize) -> bool {
         let ends = |text: &[u8]| text.first().zip(text.last()).map_or(0, |(a, b)| a ^ b);
         let touch = |sum: u8, waiting: &Waiting| sum ^ ends(array.value(waiting.row).as_bytes());
         std::hint::black_box(self.waiting.iter().fold(0, touch));
@@ -209,12 +214,18 @@ impl Dictionary {
             if self.recent[recent].1 == WAITING + i as u32 {
                 self.recent[recent].1 = key;
             }
+            if self.plain.len() > most {
+                self.waiting.clear();
+                self.likewise.clear();
+                return false;
+            }
         }
         for &(at, number) in &self.likewise {
             keys[at] = keys[self.waiting[number].at];
         }
         self.waiting.clear();
         self.likewise.clear();
+        true
     }
 
     /// Smallest and largest of the texts with these keys, or of all.
