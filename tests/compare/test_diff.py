@@ -13,9 +13,11 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from support.memory import needs_status, peak_kb
 from support.paths import DATA
-from tracefast.analysis.compare.diff import compare, values_of
+from tracefast.analysis.compare.diff import compare
+from tracefast.analysis.compare.kept_values import KeptValues
 from tracefast.analysis.compare.significance import LEVEL
 from tracefast.analysis.compare.tables import SUMMED, TABLES, TOTALS
+from tracefast.analysis.compare.values import values_of
 from tracefast.columns.compare.diff import TABLES as NAMES
 
 BUILDS = DATA / "builds"
@@ -77,7 +79,9 @@ def test_of_recorded_runs_few_ways_to_divide_them_give_anything_sure():
         side = (
             pl.when(pl.col("source").is_in(way)).then(pl.lit("before")).otherwise(pl.lit("after"))
         )
-        changes = compare(values.with_columns(side=side), NAMES, match=None, normalise=True).changes
+        with KeptValues(NAMES, normalise=True) as kept:
+            kept.add(values.with_columns(side=side))
+            changes = compare(kept, match=None).changes
         sure = changes.filter("sure")
         mistaken.update(set(zip(sure["table"] == "totals", sure["unit"] == "ns", strict=True)))
     assert all(count <= LEVEL * len(ways) for count in mistaken.values())
@@ -293,30 +297,30 @@ def test_parquet_gives_what_logs_give(tmp_path):
     assert_frame_equal(tf.diff(before, after).collect(), expected)
 
 
-# Puts the runs of one log together as often as it is asked to, and compares the two sides.
+# Keeps the values of one log as often as it is asked to, and compares the two sides.
 COMPARES = """
 import sys
 import polars as pl
 import tracefast as tf
-from tracefast.analysis.compare.diff import compare, values_of
+from tracefast.analysis.compare.diff import compare
+from tracefast.analysis.compare.kept_values import KeptValues
+from tracefast.analysis.compare.values import values_of
 from tracefast.columns.compare.diff import TABLES
 
 log, count = sys.argv[1], int(sys.argv[2])
 one = values_of(tf.scan(log), "before", TABLES).collect()
-runs = [
-    one.with_columns(pl.lit(word, one.schema[name]).alias(name) for name, word in run.items())
-    for side in ("before", "after")
-    for run in ({"side": side, "source": str(at)} for at in range(count))
-]
-both = pl.concat(runs)
-assert compare(both, TABLES, match=None, normalise=True).changes.is_empty()
+with KeptValues(TABLES, normalise=True) as kept:
+    for side in ("before", "after"):
+        for at in range(count):
+            run = {"side": side, "source": str(at)}
+            kept.add(one.with_columns(pl.lit(word).alias(name) for name, word in run.items()))
+    assert compare(kept, match=None).changes.is_empty()
 """
 
 
 @needs_status
 def test_a_run_takes_little_memory():
     log = DATA / "demo.strace.zst"
-    values = values_of(tf.scan(log), "before", NAMES).collect().height
-    few, many = (min(peak_kb(COMPARES, log, runs) for _ in range(2)) for runs in (20, 120))
-    # Of each value there are its words, in 4 bytes each, in a few copies; as text it took 700.
-    assert (many - few) * 1024 / (200 * values) < 400
+    few, many = (min(peak_kb(COMPARES, log, runs) for _ in range(2)) for runs in (80, 320))
+    # Its 3000 values are in a file, and some at a time are paired: all in memory took 600 KiB.
+    assert (many - few) / 480 < 120

@@ -1,16 +1,19 @@
 """Scan logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import get_args
 
 import polars as pl
 
 from tracefast import _core
+from tracefast._polars.divided import remember
 from tracefast._polars.source_threads import refuse_fork
 from tracefast.arguments import check_choice, thread_count
 from tracefast.inputs.event_files import check_same
 from tracefast.inputs.sources import STDIN, Sources, expand
 from tracefast.reading import FormatIn, Machine
+from tracefast.scanning.apart import logs_apart, small_together
 from tracefast.scanning.events_in_window import in_window
 from tracefast.scanning.notebook import show_files
 from tracefast.scanning.sources import Inputs, scan_inputs
@@ -129,9 +132,9 @@ def scan(
         )
     inputs = Inputs.of(names)
     check_same(inputs.files.values())
-    events = scan_inputs(
+    scanned = partial(
+        scan_inputs,
         inputs,
-        names,
         format_in=format_in,
         machine=machine,
         assume_complete=assume_complete,
@@ -139,6 +142,8 @@ def scan(
         storage_options=storage_options,
         progress=progress,
     )
+    events = scanned(names)
+    wanted: pl.Expr | None = None
     if window:
         wanted = in_window(
             events,
@@ -150,5 +155,12 @@ def scan(
             storage_options=storage_options,
         )
         events = events.filter(wanted)
+
+    def divide() -> Iterator[pl.LazyFrame]:
+        for group in small_together(logs_apart(names, inputs, format_in), inputs):
+            log = scanned(group)
+            yield log if wanted is None else log.filter(wanted)
+
+    remember(events, divide)
     show_files(events, inputs, names, window)
     return events

@@ -6,48 +6,47 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from tracefast._polars.declared_schema import declared_schema
-from tracefast._polars.given_events import Events, rows_of
-from tracefast._polars.map_rows import map_rows
+from tracefast._polars.divided import logs_of
+from tracefast._polars.given_events import Events
+from tracefast._polars.projection import project
+from tracefast._polars.source_threads import inside
+from tracefast.analysis.compare.kept_values import CELL, KeptValues
 from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, Comparable, corrected
-from tracefast.analysis.compare.tables import (
-    COUNT,
-    NO_NAME,
-    RUN,
-    SUMMED,
-    TABLES,
-    TOTALS,
-    WALL,
-    unit_of,
-)
-from tracefast.analysis.durations import FROM_EVENTS, LEAST_TIMED, timed_share
+from tracefast.analysis.compare.spill import Spill
+from tracefast.analysis.compare.tables import TABLES, TOTALS, unit_of
+from tracefast.analysis.compare.values import MEASURES, SIDES, VALUES, sum_known, values_of
 from tracefast.analysis.path_patterns import patterns
 from tracefast.arguments import check_choice
 from tracefast.columns.compare.diff import TABLES as NAMES
 from tracefast.columns.compare.diff import Table
 
 SCHEMA: Final = declared_schema("diff")
-SIDES: Final = ("before", "after")
 # What changed most in time comes first, then in bytes, then in numbers.
 UNITS: Final = ("ns", "bytes", None)
-# Says of a run that its log has too few durations.
-_UNTIMED: Final = "untimed"
 # Sums of durations of calls.
 _DURATIONS: Final = ("total_ns", "read_ns", "write_ns", "call_ns")
 _ROW: Final = ("table", "key", "measure")
-# The values of runs, in a long table: of each run, and each row of its tables. Of a thousand runs
-# there are millions, with the same few thousand words.
-_VALUES: Final = pl.Schema(
+# What is known of a row that changed, before all rows are known.
+_CHANGED: Final = pl.Schema(
     {
-        **dict.fromkeys(("side", "source", "table", "parts", "measure"), pl.Categorical()),
-        "value": pl.Float64(),
+        "number": pl.UInt32(),
+        **{name: VALUES[name] for name in ("table", "measure")},
+        **{name: SCHEMA[name] for name in ("unit", *SIDES, "only_in")},
+        **{
+            f"{side}_{what}": SCHEMA[f"{side}_{what}"]
+            for what in ("runs", "spread")
+            for side in SIDES
+        },
+        "p": pl.Float64(),
+        "order": pl.Binary(),
     }
 )
-# So many of them are paired at a time.
+_UNIT_OF: Final = {measure: unit_of(measure) for measure in MEASURES}
+# So many values are paired at a time: of rows in which a run has none, it counts as well.
 _PAIRED: Final = 200_000
-# Between the parts of a key; no path has it.
-_BETWEEN: Final = "\0"
 
 
 def diff(
@@ -140,88 +139,35 @@ def diff(
     """
     check_choice("table", table, NAMES)
     chosen = NAMES if table is None else (table,)
-    sides = zip(SIDES, (before, after), strict=True)
-    values = pl.concat([values_of(events, side, chosen) for side, events in sides], parallel=False)
-    return map_rows(
-        values,
-        lambda rows: compare(rows, chosen, match=match, normalise=normalise).changes,
-        dict(SCHEMA),
+    # Mistakes are noticed by this call.
+    given = [
+        (side, events, values_of(events, side, chosen))
+        for side, events in zip(SIDES, (before, after), strict=True)
+    ]
+    nothing = SCHEMA.to_frame()
+
+    def source(
+        with_columns: list[str] | None,
+        predicate: pl.Expr | None,
+        n_rows: int | None,
+        _batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        with KeptValues(chosen, normalise=normalise) as kept:
+            for side, events, values in given:
+                # One after the other: what a query holds over all logs grows with their number.
+                logs = logs_of(events)
+                each = (values_of(log, side, chosen) for log in logs) if logs else iter([values])
+                for one in each:
+                    kept.add(one.collect())
+                    # A source that does not yield cannot be stopped.
+                    yield project(nothing, with_columns)
+            table = compare(kept, match=match).changes
+        table = table if n_rows is None else table[:n_rows]
+        yield project(table if predicate is None else table.filter(predicate), with_columns)
+
+    return register_io_source(
+        lambda *asked: inside(source(*asked)), schema=SCHEMA, is_pure=True, explain_name="DIFF"
     )
-
-
-def values_of(events: Events, side: str, tables: tuple[Table, ...]) -> pl.LazyFrame:
-    """Give the runs of a side, and of each run the values that are compared.
-
-    Parameters
-    ----------
-    events
-        The events of the runs.
-    side
-        ``before`` or ``after``.
-    tables
-        The tables to compare.
-    """
-    made = dict.fromkeys([*tables, *(SUMMED if TOTALS in tables else ())])
-    # One after the other: each may take the memory of a whole table.
-    parts = _parts(events, side, [name for name in made if name != TOTALS])
-    return pl.concat(list(parts), parallel=False)
-
-
-def _parts(events: Events, side: str, tables: list[Table]) -> Iterator[pl.LazyFrame]:
-    """Give the runs with their times, then the values of each table, with columns of `_VALUES`."""
-    rows = rows_of(events, ["source", "ts", "dur_ns"], "tracefast.diff")
-    here = pl.lit(side).alias("side")
-    source = pl.col("source").cast(pl.String)
-    start = pl.col("ts").cast(pl.Int64)
-    end = start + pl.col("dur_ns").fill_null(0)
-    # Without any duration, nobody knows when the last call ended.
-    span = pl.when(pl.col("dur_ns").count() > 0).then(end.max() - start.min())
-    untimed = timed_share(rows.collect_schema()) < LEAST_TIMED
-    yield (
-        rows.group_by(source)
-        .agg(span.cast(pl.Float64).alias("value"), untimed.first().alias(_UNTIMED))
-        .select(
-            here,
-            "source",
-            pl.lit(None).alias("table"),
-            pl.when(_UNTIMED).then(pl.lit(_UNTIMED)).alias("parts"),
-            pl.lit(None).alias("measure"),
-            "value",
-        )
-        .cast(_VALUES)
-    )
-    for name in tables:
-        compared = TABLES[name]
-        keys, measures = list(compared.keys), list(compared.measures)
-        table = compared.make(rows)
-        if COUNT not in table.collect_schema():
-            table = table.with_columns(pl.lit(1).alias(COUNT))
-        texts = pl.col(keys).cast(pl.String).fill_null(NO_NAME)
-        parts = pl.concat_str(texts, separator=_BETWEEN).alias("parts")
-        yield (
-            table.group_by("source", *keys)
-            .agg(_sum(pl.col(measure)).alias(measure) for measure in measures)
-            .select(here, source, pl.lit(name).alias("table"), parts, *measures)
-            .unpivot(measures, index=list(_VALUES)[:4], variable_name="measure")
-            .filter(_worth_keeping(measures[0]))
-            .select(list(_VALUES))
-            .cast(_VALUES)
-        )
-
-
-def _worth_keeping(first: str) -> pl.Expr:
-    """Say which values to keep: most are 0, which is what a run without the row has.
-
-    One measure of each key stays, as the run has the key; and so do all of a measure that the run
-    does not always know.
-    """
-    unknown = pl.col("value").is_null().any().over("source", "measure")
-    return (pl.col("value") != 0) | unknown | (pl.col("measure") == first)
-
-
-def _sum(values: pl.Expr) -> pl.Expr:
-    """Sum up; null where no value is known."""
-    return pl.when(values.count() > 0).then(values.sum().cast(pl.Float64))
 
 
 class Comparison(NamedTuple):
@@ -237,201 +183,195 @@ class Comparison(NamedTuple):
     """What could be compared, whatever `match`: `key`."""
 
 
-def compare(
-    values: pl.DataFrame, tables: tuple[Table, ...], *, match: str | None, normalise: bool
-) -> Comparison:
+def compare(values: KeptValues, *, match: str | None) -> Comparison:
     """Compare the values of runs.
 
     Parameters
     ----------
     values
-        The runs of both sides, and of each run the values of its tables.
-    tables
-        The tables to compare: those of the values, and the totals.
+        The values of the runs of both sides.
     match
         Compare only keys that match.
-    normalise
-        Write names that not every run has as patterns.
     """
-    runs = runs_of(values).select("side", "source", "value")
-    values = _with_known_times(values)
-    of_tables = values.filter(pl.col("table").is_in(tables))
-    keyed = _with_keys(of_tables, runs.height if normalise else None)
-    if TOTALS in tables:
-        keyed = pl.concat([keyed, _totals(values, runs).select(keyed.columns)])
-    unknown = _unknown(keyed)
-    keys = keyed.select("key").unique().sort("key")
+    runs = _Runs(values)
+    keys = _keys(values)
+    names = keys.select("key").unique().sort("key")
     if match is not None:
         kept = [
-            key for key in keys["key"] if fnmatchcase(key, match) or fnmatchcase(_last(key), match)
+            key for key in names["key"] if fnmatchcase(key, match) or fnmatchcase(_last(key), match)
         ]
-        keyed = keyed.filter(pl.col("key").is_in(kept))
-    numbered = runs.select("side", "source").sort("side", "source").with_row_index("run")
-    # A part of the keys at a time: joins take several times the memory of the values.
-    parts = keyed.height // _PAIRED + 1
-    part = pl.col("key").to_physical() % parts
-    paired = (_paired(keyed.filter(part == at), numbered, unknown) for at in range(parts))
-    rows = pl.concat(paired).cast(dict.fromkeys(_ROW, pl.String))
-    units = {measure: unit_of(measure) for measure in rows["measure"].unique()}
+        keys = keys.filter(pl.col("key").is_in(kept))
+    tests = _Tests(runs)
+    durations: set[tuple[str, str]] = set()
+    changed = [_CHANGED.to_frame()]
+    # A part of the keys at a time: what is paired takes several times the memory of the values.
+    for part in _by_key(values, keys):
+        of_calls = part.filter(pl.col("measure").is_in(_DURATIONS))
+        durations |= set(of_calls.select("table", "measure").unique().iter_rows())
+        for rows in _paired(part, runs):
+            tested = rows.with_columns(tests.add(rows))
+            changed.append(
+                tested.filter(pl.col("before") != pl.col("after")).select(_CHANGED.names())
+            )
+    rows = pl.concat(changed)
     rows = rows.with_columns(
-        unit=pl.col("measure").replace_strict(units, return_dtype=pl.String),
-    )
-    rows, tests = _with_p(rows, numbered, unknown)
-    changed = rows.filter(pl.col("before") != pl.col("after")).with_columns(
+        tests.sure(rows),
         change=pl.col("after") - pl.col("before"),
         ratio=pl.when(pl.col("before") != 0).then(pl.col("after") / pl.col("before")),
     )
+    rows = rows.join(keys.select("number", "key").unique("number"), on="number")
+    rows = rows.with_columns(pl.col(_ROW).cast(pl.String))
     rank = pl.col("unit").replace_strict(
         {unit: at for at, unit in enumerate(UNITS) if unit is not None}, default=len(UNITS)
     )
-    changed = changed.sort(
+    rows = rows.sort(
         rank, pl.col("change").abs(), *_ROW, descending=[False, True, False, False, False]
     )
     return Comparison(
-        changed.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()),
-        tests,
-        _untimed(keyed, unknown, runs),
-        keys,
+        rows.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()),
+        tests.counts(),
+        runs.untimed(durations),
+        names,
     )
-
-
-def runs_of(values: pl.DataFrame) -> pl.DataFrame:
-    """Give the rows of the runs themselves among the values of runs."""
-    return values.filter(pl.col("table").is_null())
-
-
-def _with_known_times(values: pl.DataFrame) -> pl.DataFrame:
-    """Give the values of tables; what durations add up to is null where a log has too few."""
-    untimed = runs_of(values).filter(pl.col("parts").is_not_null())
-    values = values.filter(pl.col("table").is_not_null())
-    if untimed.is_empty():
-        return values
-    measures = values["measure"].unique().cast(pl.String)
-    times = [name for name in measures if unit_of(name) == "ns" and name not in FROM_EVENTS]
-    unknown = pl.col("untimed").is_not_null() & pl.col("measure").is_in(times)
-    return values.join(
-        untimed.select("side", "source", untimed=pl.lit(value=True)),
-        on=["side", "source"],
-        how="left",
-        nulls_equal=True,
-    ).select(*list(_VALUES)[:-1], pl.when(~unknown).then("value").alias("value"))
-
-
-def _totals(values: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """Sum up the tables of each run, whatever the keys; and give the time of the run."""
-    wanted = pl.DataFrame(
-        [(table, measure) for table, measures in SUMMED.items() for measure in measures],
-        schema={name: _VALUES[name] for name in ("table", "measure")},
-        orient="row",
-    )
-    sums = (
-        values.join(wanted, on=["table", "measure"], how="semi")
-        .group_by("side", "source", "measure", key="table")
-        .agg(_sum(pl.col("value")).alias("value"))
-    )
-    word = _VALUES["measure"]
-    times = runs.with_columns(key=pl.lit(RUN, word), measure=pl.lit(WALL, word))
-    totals = pl.concat([sums, times.select(sums.columns)])
-    return totals.with_columns(table=pl.lit(TOTALS, _VALUES["table"]))
 
 
 def _last(key: str) -> str:
     return key.rpartition("/")[2]
 
 
-def _with_keys(values: pl.DataFrame, runs: int | None) -> pl.DataFrame:
-    """Make one text of the parts of each key, and sum up what is the same then.
+class _Runs:
+    """The runs of both sides, and what they cannot say."""
 
-    Parameters
-    ----------
-    values
-        The values of the tables.
-    runs
-        How many runs there are: names that fewer of them have become patterns. None to keep all.
+    def __init__(self, values: KeptValues) -> None:
+        self.sides: Final = values.runs.select("run", "side")
+        self.numbers: Final = {
+            side: self.sides.filter(side=side)["run"].to_list() for side in SIDES
+        }
+        self.unknown: Final = values.unknown
+        counted = self.unknown.join(self.sides, on="run").group_by("side", "table", "measure").len()
+        self.silent: Final = {
+            side: counted.filter(side=side).select("table", "measure", silent="len")
+            for side in SIDES
+        }
+
+    def untimed(self, durations: set[tuple[str, str]]) -> str | None:
+        """Say which side alone has no durations, so that times are not compared."""
+        before, after = (
+            {
+                (table, measure)
+                for table, measure, silent in self.silent[side].iter_rows()
+                if silent == len(self.numbers[side])
+            }
+            for side in SIDES
+        )
+        return (
+            SIDES[0]
+            if durations & before - after
+            else SIDES[1]
+            if durations & after - before
+            else None
+        )
+
+
+def _keys(values: KeptValues) -> pl.DataFrame:
+    """Make one text of the parts of each key.
+
+    Rows of the same `number` are one key of a table. They have the same `key`, `several` of them
+    if their names became the same pattern.
     """
-    tables = []
-    columns = ["side", "source", *_ROW, "value"]
-    for name in values["table"].unique(maintain_order=True).cast(pl.String):
-        rows, compared = values.filter(table=name), TABLES[name]
-        split = pl.col("parts").cast(pl.String).str.split(_BETWEEN)
-        names = (
-            rows.select("parts")
-            .unique()
-            .with_columns(
-                split.list.get(at).alias(column) for at, column in enumerate(compared.keys)
+    tables = [
+        pl.DataFrame(schema={"table": VALUES["table"], "parts": pl.UInt32(), "key": pl.String()})
+    ]
+    for name in values.tables:
+        if name == TOTALS:
+            parts = values.totals.select(pl.col("key").unique(), parts=pl.lit(None, pl.UInt32))
+        else:
+            compared = TABLES[name]
+            parts = values.parts(name)
+            for column in compared.paths:
+                found = patterns(values.varying(name, column))
+                parts = parts.with_columns(pl.col(column).replace(found))
+            key = pl.concat_str(compared.keys, separator=" ").alias("key")
+            parts = parts.select(pl.col("parts").to_physical(), key)
+        table = pl.lit(name, VALUES["table"]).alias("table")
+        tables.append(parts.select(table, "parts", "key"))
+    keys = pl.concat(tables)
+    return keys.with_columns(
+        number=pl.struct("table", "key").rank("dense"), several=pl.len().over("table", "key") > 1
+    )
+
+
+def _by_key(values: KeptValues, keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Give the values of some keys at a time, those of all runs; the same keys are summed up."""
+    parts = values.height // _PAIRED + 1
+    cell = ("run", "number", "measure")
+    with Spill() as spill:
+
+        def put_away(rows: pl.DataFrame) -> None:
+            rows = rows.select(*cell, "several", "value", part=pl.col("number") % parts)
+            of_parts = rows.partition_by("part", as_dict=True, include_key=False)
+            for (part,), of_part in of_parts.items():
+                spill.add(of_part, part)
+
+        of_tables = keys.drop_nulls("parts")
+        for rows in values.values():
+            put_away(rows.join(of_tables, on=["table", "parts"]))
+        if TOTALS in values.tables:
+            put_away(values.totals.join(keys.filter(table=TOTALS), on="key"))
+        names = keys.select("number", "table").unique("number")
+        for part in range(parts):
+            if not (frames := list(spill.read(part))):
+                continue
+            rows = pl.concat(frames)
+            together = (
+                rows.filter("several").group_by(cell).agg(sum_known(pl.col("value")).alias("value"))
             )
-        )
-        for column in compared.paths if runs is not None else ():
-            # Each run has this measure of each key: see `_worth_keeping`.
-            of_runs = rows.filter(measure=compared.measures[0]).select("side", "source", "parts")
-            by_name = of_runs.join(names, on="parts").select("side", "source", column).unique()
-            varying = by_name.group_by(column).len().filter(pl.col("len") < runs)[column]
-            names = names.with_columns(pl.col(column).replace(patterns(varying.sort())))
-        key = pl.concat_str(compared.keys, separator=" ").cast(pl.Categorical).alias("key")
-        keys = names.select("parts", key).with_columns(several=pl.len().over("key") > 1)
-        keyed = rows.join(keys, on="parts")
-        together = (
-            keyed.filter("several").group_by(columns[:-1]).agg(_sum(pl.col("value")).alias("value"))
-        )
-        tables += [keyed.filter(~pl.col("several")).select(columns), together.select(columns)]
-    if tables:
-        return pl.concat(tables)
-    return values.with_columns(key=pl.lit(None, pl.Categorical)).select(columns)
+            alone = rows.filter(~pl.col("several")).select(together.columns)
+            yield pl.concat([alone, together]).join(names, on="number")
 
 
-def _unknown(keyed: pl.DataFrame) -> pl.DataFrame:
-    """Name the runs that cannot say a measure. Those without any row can, it is 0."""
-    return (
-        keyed.group_by("side", "source", "table", "measure")
-        .agg(pl.col("value").count() == 0)
-        .filter("value")
-        .select("side", "source", "table", "measure", unknown=pl.lit(value=True))
-    )
-
-
-def _untimed(keyed: pl.DataFrame, unknown: pl.DataFrame, runs: pl.DataFrame) -> str | None:
-    """Say which side alone has no durations, so that times are not compared."""
-    times = keyed.filter(pl.col("measure").is_in(_DURATIONS)).select("table", "measure").unique()
-    known = (
-        times.join(runs.select("side", "source"), how="cross")
-        .join(unknown, on=["side", "source", "table", "measure"], how="anti")
-        .select("side", "table", "measure")
-        .unique()
-    )
-    before, after = (set(known.filter(side=side).drop("side").iter_rows()) for side in SIDES)
-    return SIDES[0] if after - before else SIDES[1] if before - after else None
-
-
-def _paired(keyed: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame) -> pl.DataFrame:
-    """Put the values of both sides of a row into lists, and say which run has which.
+def _paired(values: pl.DataFrame, runs: _Runs) -> Iterator[pl.DataFrame]:
+    """Put the values of both sides of rows into lists, and say which run has which.
 
     Runs that do not have the row have 0 of it, and are not in the lists: there may be thousands.
     """
-    rows = keyed.filter(pl.col("value") != 0).select(_ROW).unique()
-    cells = (
-        keyed.join(unknown, on=["side", "source", "table", "measure"], how="anti")
-        .join(runs, on=["side", "source"])
-        .sort("run")
-    )
+    row = ["number", "measure"]
+    values = values.join(runs.sides, on="run")
+    rows = values.filter(pl.col("value") != 0).select("table", *row).unique()
+    cells = values.join(runs.unknown, on=CELL, how="anti")
     for side in SIDES:
         lists = (
-            cells.filter(pl.col("side") == side)
-            .group_by(_ROW)
+            cells.filter(side=side)
+            .group_by(row)
             .agg(pl.col("run").alias(f"{side}_at"), pl.col("value").alias(f"{side}_given"))
         )
-        on_side = runs.filter(pl.col("side") == side).height
-        silent = unknown.filter(pl.col("side") == side).group_by("table", "measure").len("silent")
-        rows = rows.join(lists, on=_ROW, how="left", nulls_equal=True).join(
-            silent, on=["table", "measure"], how="left"
+        rows = rows.join(lists, on=row, how="left").join(
+            runs.silent[side].rename({"silent": f"{side}_silent"}),
+            on=["table", "measure"],
+            how="left",
         )
+    has = values.group_by("number").agg(
+        pl.col("side").is_in([side]).any().alias(f"has_{side}") for side in SIDES
+    )
+    only = pl.when(~pl.col("has_after")).then(pl.lit("before"))
+    rows = rows.join(has, on="number", how="left").with_columns(
+        only_in=only.when(~pl.col("has_before")).then(pl.lit("after"))
+    )
+    for some in rows.iter_slices(max(_PAIRED // runs.sides.height, 1)):
+        yield _summed_up(some, runs)
+
+
+def _summed_up(rows: pl.DataFrame, runs: _Runs) -> pl.DataFrame:
+    """Sum up the values of each row, with the zeros of runs that do not have it."""
+    for side in SIDES:
         given = pl.col(f"{side}_given").fill_null([])
-        known = on_side - pl.col("silent").fill_null(0).cast(pl.Int64)
+        known = len(runs.numbers[side]) - pl.col(f"{side}_silent").fill_null(0).cast(pl.Int64)
         zeros = known - given.list.len().cast(pl.Int64)
         rows = rows.with_columns(
             given.list.drop_nulls()
             .list.concat(pl.lit(0.0).repeat_by(zeros.clip(0)))
             .alias(f"{side}_values"),
-        ).drop("silent")
+        )
     for side in SIDES:
         values = pl.col(f"{side}_values")
         spread = values.list.max() - values.list.min()
@@ -440,57 +380,70 @@ def _paired(keyed: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame) -> p
             values.list.len().alias(f"{side}_runs"),
             pl.when(values.list.len() > 1).then(spread).alias(f"{side}_spread"),
         ).drop(f"{side}_values")
-    has = keyed.group_by("table", "key").agg(
-        pl.col("side").is_in([side]).any().alias(f"has_{side}") for side in SIDES
-    )
-    only = pl.when(~pl.col("has_after")).then(pl.lit("before"))
-    return rows.join(has, on=["table", "key"], how="left").with_columns(
-        only_in=only.when(~pl.col("has_before")).then(pl.lit("after"))
+    return rows.with_columns(
+        unit=pl.col("measure").replace_strict(_UNIT_OF, return_dtype=pl.String)
     )
 
 
-def _with_p(
-    rows: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame
-) -> tuple[pl.DataFrame, tuple[int, ...]]:
-    """Test each row, and correct for the comparisons of its family that could find something.
+class _Tests:
+    """The tests of rows, corrected for the comparisons of a family that could find something.
 
     Times vary from run to run, and are many: what is counted, often the same in all runs of a
     program, is corrected apart from them. So are the totals, which are few.
     """
-    families: dict[tuple[bool, bool], list[tuple[int, Comparable]]] = defaultdict(list)
-    found: list[float | None] = [None] * rows.height
-    sure: list[bool | None] = [None] * rows.height
-    for at, (table, unit, *sides) in enumerate(_each_run(rows, runs, unknown)):
-        test = Comparable.of(*sides)
-        if test is None:
-            continue
-        found[at], sure[at] = test.p, False
-        # If all runs but one are the same, no test can find a difference: do not count it.
-        if test.least <= LEVEL:
-            families[table == TOTALS, unit == "ns"].append((at, test))
-    for family in families.values():
-        for (at, _), p in zip(family, corrected([test for _, test in family]), strict=True):
-            sure[at] = p <= LEVEL
-    tests = tuple(len({test.order for _, test in family}) for family in families.values())
-    columns = pl.Series("p", found, dtype=pl.Float64), pl.Series("sure", sure, dtype=pl.Boolean)
-    return rows.with_columns(*columns), tests
 
+    def __init__(self, runs: _Runs) -> None:
+        self._numbers = [runs.numbers[side] for side in SIDES]
+        # Of each family and each order of the runs, one test.
+        self._families: defaultdict[tuple[bool, bool], dict[bytes, Comparable]] = defaultdict(dict)
+        self._silent: defaultdict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+        for run, table, measure in runs.unknown.iter_rows():
+            self._silent[table, measure][run] = None
 
-def _each_run(
-    rows: pl.DataFrame, runs: pl.DataFrame, unknown: pl.DataFrame
-) -> Iterator[tuple[str, str | None, list[float | None], list[float | None]]]:
-    """Give of each row its table, its unit, and the value in each run: None if it cannot say."""
-    numbers = [runs.filter(pl.col("side") == side)["run"].to_list() for side in SIDES]
-    if min(map(len, numbers)) < MIN_RUNS:
-        return
-    silent: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
-    named = unknown.join(runs, on=["side", "source"]).select("table", "measure", "run")
-    for table, measure, run in named.iter_rows():
-        silent[table, measure][run] = None
-    lists = [f"{side}_{what}" for side in SIDES for what in ("at", "given")]
-    for table, measure, unit, *given in rows.select("table", "measure", "unit", *lists).iter_rows():
-        values: dict[int, float | None] = dict(silent[table, measure])
-        for at, known in zip(given[::2], given[1::2], strict=True):
-            values |= dict(zip(at or (), known or (), strict=True))
-        before, after = ([values.get(run, 0.0) for run in side] for side in numbers)
-        yield table, unit, before, after
+    def add(self, rows: pl.DataFrame) -> list[pl.Series]:
+        """Test each row: give `p`, and the `order` of the runs; null if nobody can tell."""
+        found: list[float | None] = [None] * rows.height
+        orders: list[bytes | None] = [None] * rows.height
+        for at, (table, unit, *sides) in enumerate(self._each_run(rows)):
+            test = Comparable.of(*sides)
+            if test is None:
+                continue
+            found[at], orders[at] = test.p, test.order
+            # If all runs but one are the same, no test can find a difference: do not count it.
+            if test.least <= LEVEL:
+                self._families[table == TOTALS, unit == "ns"][test.order] = test
+        return [pl.Series("p", found, pl.Float64), pl.Series("order", orders, pl.Binary)]
+
+    def sure(self, rows: pl.DataFrame) -> pl.Series:
+        """Say of rows whether they are sure, when all rows have been added."""
+        of_families = {
+            family: dict(zip(tests, corrected(list(tests.values())), strict=True))
+            for family, tests in self._families.items()
+        }
+        sure = [
+            None
+            if order is None
+            else of_families.get((table == TOTALS, unit == "ns"), {}).get(order, 1) <= LEVEL
+            for table, unit, order in rows.select("table", "unit", "order").iter_rows()
+        ]
+        return pl.Series("sure", sure, pl.Boolean)
+
+    def counts(self) -> tuple[int, ...]:
+        """Give the number of comparisons in each family."""
+        return tuple(map(len, self._families.values()))
+
+    def _each_run(
+        self, rows: pl.DataFrame
+    ) -> Iterator[tuple[str, str | None, list[float | None], list[float | None]]]:
+        """Give of rows their table, unit, and value in each run: None if it cannot say."""
+        if min(map(len, self._numbers)) < MIN_RUNS:
+            return
+        lists = [f"{side}_{what}" for side in SIDES for what in ("at", "given")]
+        for table, measure, unit, *given in rows.select(
+            "table", "measure", "unit", *lists
+        ).iter_rows():
+            values: dict[int, float | None] = dict(self._silent.get((table, measure), {}))
+            for at, known in zip(given[::2], given[1::2], strict=True):
+                values |= dict(zip(at or (), known or (), strict=True))
+            before, after = ([values.get(run, 0.0) for run in side] for side in self._numbers)
+            yield table, unit, before, after

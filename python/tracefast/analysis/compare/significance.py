@@ -5,9 +5,11 @@ its distribution is counted, not approximated, up to twenty runs a side.
 """
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -132,9 +134,9 @@ class Comparable(NamedTuple):
     """The p of its test."""
     least: float
     """The smallest p that a test of such values could give."""
-    order: tuple[int, ...]
-    """How the row orders the runs, upwards or downwards: the test sees nothing else. -1 where the
-    value is not known."""
+    order: bytes
+    """How the row orders the runs, upwards or downwards: the test sees nothing else. A hash, as
+    there may be thousands of runs, and of rows."""
 
     @classmethod
     def of(
@@ -149,8 +151,10 @@ class Comparable(NamedTuple):
 
         Examples
         --------
-        >>> Comparable.of([12, 12, 12, 12], [0, 0, 0, 0]).order
-        (0, 0, 0, 0, 1, 1, 1, 1)
+        >>> fewer = Comparable.of([12, 12, 12, 12], [0, 0, 0, 0])
+        >>> more = Comparable.of([1, 1, 1, 1], [7, 7, 7, 7])
+        >>> fewer.order == more.order
+        True
         >>> Comparable.of([1, 2, 3], [4, 5, 6]) is None
         True
         """
@@ -158,9 +162,11 @@ class Comparable(NamedTuple):
         if min(map(len, sides)) < MIN_RUNS:
             return None
         places = {value: at for at, value in enumerate(sorted({*sides[0], *sides[1]}))}
+        # -1 where the value is not known.
         up = [-1 if value is None else places[value] for value in (*before, *after)]
         down = [-1 if place < 0 else len(places) - 1 - place for place in up]
-        return cls(*p_value(*sides), tuple(min(up, down)))
+        order = blake2b(array("q", min(up, down)), digest_size=16).digest()
+        return cls(*p_value(*sides), order)
 
 
 def corrected(tests: Sequence[Comparable]) -> list[float]:

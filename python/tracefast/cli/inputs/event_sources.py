@@ -15,12 +15,7 @@ from tracefast._core import Progress
 from tracefast._polars.folds import COUNTED
 from tracefast.batch.threads import BatchProgress, in_order, shares
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.readable import (
-    known_inputs,
-    logs_apart,
-    readable_inputs,
-    small_together,
-)
+from tracefast.cli.inputs.readable import known_inputs, readable_inputs
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.messages.stderr import print_error
@@ -29,9 +24,11 @@ from tracefast.inputs.contents import TASK_SUFFIX, sniff
 from tracefast.inputs.event_files import damaged
 from tracefast.outputs import refuse_own_input
 from tracefast.scanning.ahead import Ahead
+from tracefast.scanning.apart import logs_apart, small_together
 from tracefast.scanning.sources import Inputs, scan_inputs
 
 Analysis = Callable[[pl.LazyFrame], pl.LazyFrame]
+Keep = Callable[[pl.DataFrame], pl.DataFrame]
 
 # What may come of an input. polars panics at some of what is damaged.
 _FAILURES = (Error, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
@@ -50,6 +47,7 @@ def run_analysis(
     by_source: bool = True,
     unread: Callable[[list[str]], object] | None = None,
     without_events: Callable[[list[str]], object] | None = None,
+    keep: Keep | None = None,
     ahead: Ahead | None = None,
 ) -> tuple[pl.DataFrame | None, bool]:
     """Run an analysis on all inputs that can be read.
@@ -77,6 +75,9 @@ def run_analysis(
         Called with the inputs that could not be read, if there are any.
     without_events
         The same for those that could be read, and have no event.
+    keep
+        Called with the result for each log, or for some small ones together, in the order of the
+        inputs: gives what is needed of it for the result for all.
     ahead
         The only input, if it is a log whose reading has started.
 
@@ -110,7 +111,15 @@ def run_analysis(
             apart = {name for name in alone if name not in inputs.files}
             logs = small_together(logs, inputs)
         each = _EachLog(
-            request, analysis, inputs, logs, apart, by_phase=by_phase, partial=partial, ahead=ahead
+            request,
+            analysis,
+            inputs,
+            logs,
+            apart,
+            by_phase=by_phase,
+            partial=partial,
+            keep=keep,
+            ahead=ahead,
         )
         results = each.run(alone=combinable)
         found.unread += results.failed
@@ -160,6 +169,7 @@ class _EachLog:
     """Inputs that are logs of their own, also where they are analysed with others."""
     by_phase: bool
     partial: bool
+    keep: Keep | None = None
     ahead: Ahead | None = None
 
     def __post_init__(self) -> None:
@@ -188,7 +198,7 @@ class _EachLog:
         with progress_bar(counters, disabled=self.request.quiet):
             for result in self._each(alone=alone):
                 for table in result.tables:
-                    kept.add(table)
+                    kept.add(table if self.keep is None else self.keep(table))
                 for name, error in result.failed:
                     print_error(error)
                     failed.append(name)

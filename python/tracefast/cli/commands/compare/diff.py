@@ -66,7 +66,9 @@ def diff(
       tracefast diff runs/old runs/new --table syscalls --match execve
       tracefast diff old.parquet new.parquet --where "measure = 'opens_failed'"
     """
-    from tracefast.analysis.compare.diff import SCHEMA, SIDES, compare, runs_of, values_of
+    from tracefast.analysis.compare.diff import SCHEMA, compare
+    from tracefast.analysis.compare.kept_values import KeptValues
+    from tracefast.analysis.compare.values import SIDES, values_of
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.compare.diff_report import (
         Report,
@@ -82,32 +84,33 @@ def diff(
 
     check_columns(request, SCHEMA)
     chosen = TABLES if table is None else (table,)
-    values, complete = [], True
-    for side, given in zip(SIDES, (before, after), strict=True):
-        of_side = replace(request, inputs=_runs(given))
-        rows, whole = run_analysis(of_side, partial(values_of, side=side, tables=chosen))
-        if rows is None:
-            return FAILED
-        if runs_of(rows).is_empty():
-            raise CommandError(f"{given}: no event to compare", "give logs of the same program")
-        values.append(rows)
-        complete = complete and whole
-    both = values[0].vstack(values[1])
-    sides = runs_of(both)["side"]
-    runs = (int((sides == SIDES[0]).sum()), int((sides == SIDES[1]).sum()))
-    found = compare(both, chosen, match=match, normalise=normalise)
-    if found.untimed is not None:
+    runs, complete = [], True
+    with KeptValues(chosen, normalise=normalise) as values:
+        for side, given in zip(SIDES, (before, after), strict=True):
+            of_side = replace(request, inputs=_runs(given))
+            analysis = partial(values_of, side=side, tables=chosen)
+            found, whole = run_analysis(of_side, analysis, keep=values.add)
+            if found is None:
+                return FAILED
+            if found.is_empty():
+                raise CommandError(f"{given}: no event to compare", "give logs of the same program")
+            runs.append(found.height)
+            complete = complete and whole
+        compared = compare(values, match=match)
+    if compared.untimed is not None:
         request.warn(
-            f"{found.untimed}: no durations of calls, or of few, so times are not compared:"
+            f"{compared.untimed}: no durations of calls, or of few, so times are not compared:"
             f" {RECORD_DURATIONS}"
         )
-    compared = filter_matching(found.keys, request, match, "key")
-    changes = filter_rows(found.changes, request)
-    none_match = not found.keys.is_empty() and (
-        compared.is_empty() or (changes.is_empty() and not found.changes.is_empty())
+    matching = filter_matching(compared.keys, request, match, "key")
+    changes = filter_rows(compared.changes, request)
+    none_match = not compared.keys.is_empty() and (
+        matching.is_empty() or (changes.is_empty() and not compared.changes.is_empty())
     )
     if request.form is Format.TABLE and not (request.wide or request.sort):
-        print_diff_report(Report(changes, runs, found.tests), request, none_match=none_match)
+        print_diff_report(
+            Report(changes, (runs[0], runs[1]), compared.tests), request, none_match=none_match
+        )
     else:
         shown = whole_numbers(changes) if request.form is Format.TABLE else changes
         print_table(shown, request, main=_MAIN)

@@ -5,9 +5,10 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from tracefast.analysis.compare.diff import SIDES, UNITS
+from tracefast.analysis.compare.diff import UNITS
 from tracefast.analysis.compare.significance import LEVEL, MIN_RUNS, runs_needed
 from tracefast.analysis.compare.tables import TOTALS
+from tracefast.analysis.compare.values import SIDES
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.output.form import Format
 from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
