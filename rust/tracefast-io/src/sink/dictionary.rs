@@ -83,10 +83,11 @@ impl Dictionary {
         self.entries.len()
     }
 
-    /// Whether at most `share` of the bytes of all texts whose views were pushed are in entries:
-    /// the others were there already.
-    pub(crate) fn repeats(&self, share: f64) -> bool {
-        (self.plain.len() - 4 * self.entries.len()) as f64 <= share * self.pushed as f64
+    /// Whether at most so many quarters of the bytes of all texts whose views were pushed are in
+    /// entries: the others were there already.
+    pub(crate) fn repeats(&self, quarters: usize) -> bool {
+        let new = self.plain.len() - 4 * self.entries.len();
+        4 * new <= quarters * self.pushed
     }
 
     /// The text with this key.

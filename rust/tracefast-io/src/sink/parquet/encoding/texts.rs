@@ -40,8 +40,9 @@ impl Contents {
 /// After how many rows it is seen whether a dictionary of arguments pays.
 const TRIED: usize = 8_192;
 
-/// To find a text in a dictionary takes about as long as to write and to compress half of it.
-const NEW: f64 = 0.75;
+/// How many quarters of the bytes may be new: to find a text in a dictionary takes about as long as
+/// to write and to compress a third of it.
+const NEW: usize = 3;
 
 /// Encodes a column with a dictionary: of an Arrow dictionary always, of views unless the
 /// dictionary grows too large, or too few texts repeat.
