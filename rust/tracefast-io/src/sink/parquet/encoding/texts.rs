@@ -96,6 +96,9 @@ fn push_views<'a>(
     for array in arrays {
         let first = array.len().min(TRIED - rows.min(TRIED));
         for part in [array.slice(0, first), array.slice(first, array.len() - first)] {
+            if part.is_empty() {
+                continue;
+            }
             if !dictionary.push_views(&part, keys, contents.most_bytes()) {
                 return false;
             }
