@@ -60,7 +60,7 @@ fn mutants_in_files_hold() {
 }
 
 /// What mutants found.
-const FINDINGS: [&str; 5] = [
+const FINDINGS: [&str; 6] = [
     // The execve of a line without a pid goes on under the pid of another.
     "700   openat(AT_FDCWD, \"/srv/a\", O_RDONLY|O_CLOEXEC) = 3
 futex(0x7f01, FUTEX_WAIT, 702, NULL <unfinished ...>
@@ -73,6 +73,13 @@ execve(\"/bin/true\", [\"true\"], 0x7ffc /* 3 vars */ <pid changed to 700 ...>
 100   openat(AT_FDCWD, \"/log\", 100) = 3
 write(3, \"x\"..., 100) = 100
 write(3, \"x\"..., O_WRONLY|O_APPEND) = 100
+",
+    // The same, in one block with its end.
+    "29186 12:35:12.845000 <... execve resumed> ) +++ 0
+12:35:12.846000 +++ exited with 0 +++
+12:35:12.844500 execve(\"/bin/true\", [\"true\"], 0x7ffc /* 3 vars */ <pid changed to 29186 ...>
+29186 12:35:12.845000 <... execve resumed> ) +++ 0
+29186 12:35:12.846000 +++ exited with 0 +++
 ",
     // Two processes create each other.
     "[pid  4280] pread64(3, \"x\"..., 784, 64) = 784

@@ -161,6 +161,8 @@ impl Parser<'_> {
                 self.write_first_half(row, &open);
                 if let Some(tid) = line.leader.pid {
                     self.parsed.rows.tid[row] = tid;
+                    // The first half may have none.
+                    self.parsed.rows.valid[row] |= C::Tid.bit();
                     let thread = open.tid.filter(|&thread| thread != tid).unwrap_or(0);
                     self.parsed.rows.effect[row].thread = thread;
                 }
