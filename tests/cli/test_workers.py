@@ -147,7 +147,7 @@ def test_an_empty_table_says_why_and_what_to_try(run):
 
 
 def test_of_several_logs_each_pool_names_its_log(workers):
-    text = workers(FORK, SPAWN)
+    text = " ".join(workers(FORK, SPAWN).split())
     assert "pool_fork.strace.zst: 3 workers in each of 2 rounds, forked by" in text
     assert "pool_spawn.strace.zst: 3 workers in each of 2 rounds, spawned by" in text
 
