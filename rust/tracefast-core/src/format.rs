@@ -265,6 +265,11 @@ impl Format {
         matches!(self, Self::Strace(format) if format.hides_children)
     }
 
+    /// Whether calls that failed may be missing in the log.
+    pub(crate) fn hides_failures(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.hides_failures)
+    }
+
     /// Whether tasks that start programs are not in the log from there on.
     pub(crate) fn leaves_programs(&self) -> bool {
         matches!(self, Self::Strace(format) if format.leaves_programs)

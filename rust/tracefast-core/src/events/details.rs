@@ -18,6 +18,9 @@ pub enum Detail {
     ///
     /// [`open_flags::CLOEXEC`]: crate::events::vocabulary::open_flags::CLOEXEC
     Received(Vec<Received>),
+    /// From here on `MSG_PEEK` need not show the oldest message of the socket (`SO_PEEK_OFF`,
+    /// socket(7)).
+    PeeksLater,
     /// The process will submit asynchronous transfers (`io_setup(2)`).
     AioSetup,
     /// Names refer to other files from here on (mount(2)).

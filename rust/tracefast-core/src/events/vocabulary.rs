@@ -314,6 +314,8 @@ pub mod open_flags {
     ///
     /// [`Op::Path`]: super::Op::Path
     pub(crate) const NO_LINK: u32 = 1 << 19;
+    /// A pair of sockets that may be of another type than `SOCK_STREAM`.
+    pub(crate) const RECORDS: u32 = 1 << 20;
 }
 
 /// Bits of the internal column `flags` for [`Op::Use`] where it writes.

@@ -87,6 +87,7 @@ impl Kernel {
                     self.tasks.files.writes_log(held.file);
                 }
             }
+            Some(Detail::PeeksLater) => self.peeks_later(pending.held[0].map(|held| held.file)),
             _ => {}
         }
         match head.op {

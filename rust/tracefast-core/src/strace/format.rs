@@ -45,6 +45,8 @@ pub struct Format {
     pub traced: TracedCalls,
     /// Calls of children may not be in the log: without `-f`.
     pub hides_children: bool,
+    /// Calls that failed may not be in the log: `-z`.
+    pub hides_failures: bool,
     /// Calls of a task are not in the log any more after it has started a program: `-b execve`.
     pub leaves_programs: bool,
 }

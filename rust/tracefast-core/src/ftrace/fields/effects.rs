@@ -229,6 +229,7 @@ impl FieldWriter<'_> {
             | Special::Getcwd
             | Special::How
             | Special::RingSetup
+            | Special::SocketOption
             | Special::Submission => {}
         }
     }

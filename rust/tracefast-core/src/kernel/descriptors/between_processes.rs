@@ -215,11 +215,11 @@ impl Kernel {
         let Some(end) = self.tasks.files.at(socket).and_then(|open| open.end) else { return };
         let name = block.names.get(block.rows.name[row] as usize).map_or("", |name| &**name);
         // A datagram is gone even if its data could not be copied.
-        let failed = block.ret(row).is_some_and(|ret| ret < 0) && !block.failed_with(row, "EFAULT");
-        if failed || name.starts_with("recvm") {
-            return;
+        let gone = block.failed_with(row, "EFAULT");
+        let failed = block.ret(row).is_some_and(|ret| ret < 0);
+        if gone || !(failed || name.starts_with("recvm")) {
+            self.lose_messages(end);
         }
-        self.lose_messages(end);
     }
 
     /// A message on the way to that end may be gone.
@@ -231,6 +231,13 @@ impl Kernel {
                 self.tasks.unordered(file);
             }
         }
+    }
+
+    /// A look at the queue of the socket may show a later message than the oldest, from now on.
+    #[cold]
+    pub(crate) fn peeks_later(&mut self, socket: Option<DescriptionRef>) {
+        let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
+        self.messages.look_into(end);
     }
 
     /// The message was not sent after all.
@@ -267,7 +274,20 @@ impl Kernel {
             received.iter().map(|one| one.path.as_ref().map(|view| block.text_of(view))).collect();
         let flags = block.rows.effect[row].flags;
         let cloexec = flags & open_flags::CLOEXEC != 0;
-        let message = if flags & open_flags::PEEKS != 0 {
+        let peeks = flags & open_flags::PEEKS != 0;
+        let unclear = self.messages.unclear(end, &paths, peeks);
+        let message = if let Some(files) = &unclear {
+            // What comes may be any of them: none is known to have come.
+            for &file in files {
+                self.tasks.files.suspect(file);
+            }
+            if !peeks {
+                // Those that are there are among those that stay.
+                let oldest = self.messages.receive(end, &paths);
+                self.drop_message(oldest);
+            }
+            None
+        } else if peeks {
             let message = self.messages.peek(end, &paths);
             for file in message.iter().flat_map(|message| &message.files).flatten() {
                 self.tasks.files.keep(*file);
@@ -276,7 +296,7 @@ impl Kernel {
         } else {
             self.messages.receive(end, &paths)
         };
-        if message.is_none() && !received.is_empty() {
+        if message.is_none() && unclear.is_none() {
             // It may be part of any message.
             for file in self.messages.files() {
                 self.tasks.files.suspect(file);

@@ -12,6 +12,9 @@ pub(crate) struct End {
     pub pair: u32,
     /// Which of the two.
     pub second: bool,
+    /// Each call receives one message, and what cannot be copied of that is lost: sockets of all
+    /// types but `SOCK_STREAM` (unix(7)).
+    pub records: bool,
 }
 
 impl End {
@@ -59,6 +62,11 @@ pub(crate) struct Messages {
     pub early: bool,
     /// Ends at which messages may have been lost.
     lossy: HashSet<End>,
+    /// Ends at which a look at the queue need not show the oldest message; `None`: those that belong
+    /// to no known pair.
+    looked_into: HashSet<Option<End>>,
+    /// The log may not show calls that failed.
+    pub hides_failures: bool,
 }
 
 impl Messages {
@@ -80,6 +88,31 @@ impl Messages {
     /// Whether messages from that end may be lost.
     pub(crate) fn may_be_lost(&self, from: End) -> bool {
         self.lossy.contains(&from.other())
+    }
+
+    /// A look at the queue of that end may show a later message than the oldest, from now on.
+    pub(crate) fn look_into(&mut self, at: Option<End>) {
+        self.looked_into.insert(at);
+    }
+
+    /// The descriptions of all messages that may be the one received at `to`, if several may be:
+    /// - the call only `peeks`, and such a look may begin anywhere (`SO_PEEK_OFF`, socket(7));
+    /// - calls that failed are not in the log (`strace -z`). One that could not copy the data has
+    ///   removed the message all the same: `unix_dgram_recvmsg` in net/unix/af_unix.c.
+    pub(crate) fn unclear(
+        &self,
+        to: Option<End>,
+        names: &[Option<&[u8]>],
+        peeks: bool,
+    ) -> Option<Vec<DescriptionRef>> {
+        let lost = self.hides_failures && to.is_none_or(|to| to.records);
+        if !(lost || peeks && self.looked_into.contains(&to)) {
+            return None;
+        }
+        let fit: Vec<&Message> =
+            self.queue.iter().filter(|message| fits(message, to, names)).collect();
+        let files = || fit.iter().flat_map(|message| &message.files).flatten().copied().collect();
+        (fit.len() > 1).then(files)
     }
 
     /// Whether the message was sent from that end.
@@ -123,25 +156,27 @@ impl Messages {
         self.queue.get(at).cloned()
     }
 
-    /// The oldest message that may be the one received at `to`: with as many descriptions, with these
-    /// names where names are known, through the same pair where pairs are known.
+    /// The oldest message that may be the one received at `to`.
     fn find(&self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<usize> {
-        let fits = |message: &Message| {
-            let through = match (message.from, to) {
-                (Some(from), Some(to)) => from.pair == to.pair && from.second != to.second,
-                (None, None) => true,
-                // The other end is of a pair made before the log, or by an untraced call.
-                _ => false,
-            };
-            through
-                && message.files.len() == names.len()
-                && message.paths.iter().zip(names).all(|(path, name)| match (path, name) {
-                    (Some(path), Some(name)) => **path == **name,
-                    _ => true,
-                })
-        };
-        self.queue.iter().position(fits)
+        self.queue.iter().position(|message| fits(message, to, names))
     }
+}
+
+/// Whether the message may be the one received at `to`: with as many descriptions, with these names
+/// where names are known, through the same pair where pairs are known.
+fn fits(message: &Message, to: Option<End>, names: &[Option<&[u8]>]) -> bool {
+    let through = match (message.from, to) {
+        (Some(from), Some(to)) => from.pair == to.pair && from.second != to.second,
+        (None, None) => true,
+        // The other end is of a pair made before the log, or by an untraced call.
+        _ => false,
+    };
+    through
+        && message.files.len() == names.len()
+        && message.paths.iter().zip(names).all(|(path, name)| match (path, name) {
+            (Some(path), Some(name)) => **path == **name,
+            _ => true,
+        })
 }
 
 #[cfg(test)]
@@ -149,7 +184,7 @@ mod tests {
     use super::*;
 
     fn end(pair: u32, second: bool) -> End {
-        End { pair, second }
+        End { pair, second, records: false }
     }
 
     #[test]

@@ -216,12 +216,12 @@ impl Kernel {
         None
     }
 
-    /// Joins the two ends of a pipe, or of a pair of sockets.
-    pub(crate) fn pair(&mut self, ends: [Option<DescriptionRef>; 2]) {
+    /// Joins the two ends of a pipe, or of a pair of sockets; `records`: see [`End::records`].
+    pub(crate) fn pair(&mut self, ends: [Option<DescriptionRef>; 2], records: bool) {
         self.pairs = self.pairs.wrapping_add(1);
         for (second, file) in [false, true].into_iter().zip(ends) {
             if let Some(open) = file.and_then(|file| self.tasks.files.get(file)) {
-                open.end = Some(End { pair: self.pairs, second });
+                open.end = Some(End { pair: self.pairs, second, records });
             }
         }
     }

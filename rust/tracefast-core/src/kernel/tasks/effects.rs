@@ -57,7 +57,7 @@ impl Kernel {
                     self.open(task, fd, row, block, false, None),
                     self.open(task, fd2, row, block, true, None),
                 ];
-                self.pair(ends);
+                self.pair(ends, effect.flags & open_flags::RECORDS != 0);
             }
             (Op::OpenProcess, Some(fd), _) if done => {
                 let translated = effect.flags & open_flags::TRANSLATED != 0;
@@ -330,6 +330,7 @@ impl Kernel {
                 }
                 (Some(_), true) | (None, false) => {}
             },
+            Detail::PeeksLater if done => self.peeks_later(file),
             Detail::UnseenMessage if done => self.unseen_message(row, block),
             Detail::Inode(id) => {
                 let id = *id;

@@ -157,7 +157,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("getsockname", Shape::fd(0)),
     ("getpeername", Shape::fd(0)),
     ("getsockopt", Shape::fd(0)),
-    ("setsockopt", Shape::fd(0)),
+    ("setsockopt", Shape::fd(0).special(Special::SocketOption)),
     ("socket", SOCKET.flags(1)),
     ("socketpair", Shape { makes: Some(FileType::Socket), ..PAIR.flags(1) }),
     ("accept", SOCKET.with2(0).does(WAITS)),

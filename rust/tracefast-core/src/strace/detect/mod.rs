@@ -68,9 +68,11 @@ fn detect_own(text: &[u8]) -> Option<Format> {
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
     let recording = Recording::detect(text, &layout);
-    let Recording { by_ends: unordered, traced, hides_children, leaves_programs } = recording;
+    let Recording { by_ends: unordered, traced, .. } = recording;
+    let Recording { hides_children, hides_failures, leaves_programs, .. } = recording;
     let format = Format { layout, times_calls, gap, terminal, root, ..Format::default() };
-    Some(Format { unordered, traced, hides_children, leaves_programs, ..format })
+    let format = Format { unordered, traced, hides_children, ..format };
+    Some(Format { hides_failures, leaves_programs, ..format })
 }
 
 /// Whether `text` holds something that strace prints on a terminal only, or that others wrote.

@@ -27,6 +27,8 @@ pub(crate) struct Recording {
     pub traced: TracedCalls,
     /// Children may not be in the log.
     pub hides_children: bool,
+    /// Calls that failed may not be in the log: `-z`.
+    pub hides_failures: bool,
     /// Tasks are not in the log any more after they have started a program.
     pub leaves_programs: bool,
 }
@@ -73,6 +75,8 @@ impl Recording {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
             traced: facts.traced.with_seeks(&facts.seeks).with_children(&facts.children),
             hides_children: facts.children.may_be_hidden(layout.pid),
+            // With `-z` no call is split, and an excerpt may be short.
+            hides_failures: !(facts.split || facts.failed),
             leaves_programs: facts.children.leave(),
         }
     }
@@ -202,5 +206,13 @@ mod tests {
         assert!(recording(&log("")).by_ends);
         assert!(!recording(&log("7 close(3) = -1 EBADF (Bad file descriptor)\n")).by_ends);
         assert!(!recording(&"7 close(3) = 0\n".repeat(99)).by_ends);
+        // Of one task the order is known, too.
+        let split =
+            "7 read(3,  <unfinished ...>\n8 close(4) = 0\n7 <... read resumed>\"\", 1) = 0\n";
+        for (rest, hides) in
+            [("", true), ("7 close(3) = -1 EBADF (Bad file descriptor)\n", false), (split, false)]
+        {
+            assert_eq!(recording(&("7 close(3) = 0\n".repeat(9) + rest)).hides_failures, hides);
+        }
     }
 }

@@ -233,6 +233,11 @@ impl FieldWriter<'_> {
                     self.rows.effect[row].detail = self.side.detail(detail);
                 }
             }
+            Special::SocketOption => {
+                if ret == Some(0) && scm_rights::sets_peek_offset(text) {
+                    self.rows.effect[row].detail = self.side.detail(Detail::PeeksLater);
+                }
+            }
             Special::RingEnter => {
                 let enter = ring_enter(text);
                 if let Some(asks) = enter.asked(ret) {
@@ -282,6 +287,11 @@ impl FieldWriter<'_> {
         }
         if flags.cloexec(bit) {
             known |= open_flags::CLOEXEC;
+        }
+        if (shape.op, shape.makes) == (Op::OpenPair, Some(FileType::Socket))
+            && !flags.has(b"SOCK_STREAM", 5, 0)
+        {
+            known |= open_flags::RECORDS;
         }
         known
     }

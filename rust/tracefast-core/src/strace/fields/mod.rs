@@ -118,6 +118,9 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
                 (head.op, head.flags) = (Op::SetStatus, status);
             }
         }
+        Special::SocketOption if scm_rights::sets_peek_offset(args) => {
+            head.detail = Some(side.detail(Detail::PeeksLater));
+        }
         Special::RingEnter => {
             let enter = effects::ring_enter(args);
             if let Some(asks) = enter.asks() {

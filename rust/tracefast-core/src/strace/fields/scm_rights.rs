@@ -13,6 +13,7 @@ use crate::text::search;
 
 const MSG_PEEK: u32 = 0x2;
 const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
+const SO_PEEK_OFF: i64 = 42;
 
 /// Whether there may be a control message with descriptors. The end of the text shows for most
 /// calls that there is none.
@@ -143,6 +144,16 @@ pub(crate) fn added(text: &[u8]) -> Added {
         }
     }
     added
+}
+
+/// Whether `setsockopt(6, SOL_SOCKET, SO_PEEK_OFF, [1], 4)` sets where `MSG_PEEK` begins.
+#[cold]
+pub(crate) fn sets_peek_offset(text: &[u8]) -> bool {
+    let split = Split::new(text, 2);
+    let is = |at, name: &[u8], number| {
+        split.get(text, at).is_some_and(|arg| is_constant(arg, name, number))
+    };
+    is(1, b"SOL_SOCKET", 1) && is(2, b"SO_PEEK_OFF", SO_PEEK_OFF)
 }
 
 /// The descriptors that a call sends.
