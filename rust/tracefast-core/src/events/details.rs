@@ -25,6 +25,9 @@ pub enum Detail {
     AioSetup,
     /// Names refer to other files from here on (mount(2)).
     Mounted,
+    /// From here on a supervisor may decide what calls of the task and its children return
+    /// (`SECCOMP_FILTER_FLAG_NEW_LISTENER`).
+    Supervised,
     /// A supervisor of seccomp was notified of a call (`SECCOMP_IOCTL_NOTIF_RECV`): number of the
     /// notice, and the task that waits.
     Notified(u64, i32),

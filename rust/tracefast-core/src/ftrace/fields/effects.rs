@@ -8,8 +8,8 @@ use crate::ftrace::fields::FieldWriter;
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::rings::{self, Enter};
 use crate::linux::syscalls::flags::{
-    CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, SECCOMP_IOCTL_NOTIF_ADDFD, TCGETS,
-    TIOCGWINSZ,
+    CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+    SECCOMP_IOCTL_NOTIF_ADDFD, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Shape, Special};
@@ -170,6 +170,17 @@ impl FieldWriter<'_> {
                     self.rows.effect[self.row].op = Op::OpenAnon;
                     self.rows.effect[self.row].flags =
                         FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
+                    self.made(ret);
+                }
+            }
+            Special::Seccomp => {
+                if self.int(1).is_some_and(|flags| flags & SECCOMP_FILTER_FLAG_NEW_LISTENER != 0)
+                    && ret.is_some_and(|ret| ret >= 0)
+                {
+                    self.rows.effect[self.row].op = Op::OpenAnon;
+                    self.rows.effect[self.row].flags =
+                        FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
+                    self.rows.effect[self.row].detail = self.side.detail(Detail::Supervised);
                     self.made(ret);
                 }
             }

@@ -62,6 +62,7 @@ impl Kernel {
     /// A supervisor of seccomp was notified of a call of the task with this id.
     #[cold]
     pub(crate) fn notified(&mut self, task: TaskRef, notice: u64, tid: i32) {
+        self.tasks.supervised = true;
         // In a pid namespace the id is another one.
         if self.tasks.is_foreign(task) {
             return;
@@ -76,11 +77,14 @@ impl Kernel {
     #[cold]
     pub(crate) fn added(&mut self, task: TaskRef, row: usize, added: Added, block: &BlockRows<'_>) {
         let Some(fd) = block.ret(row).and_then(|fd| i32::try_from(fd).ok()) else { return };
+        self.tasks.supervised = true;
         let file = added.fd.and_then(|fd| self.descriptor(task, fd, || true));
         let of = self.notices.iter().rev().find(|(notice, _)| Some(*notice) == added.notice);
         let target = of.and_then(|&(_, tid)| self.tasks.by_tid(tid));
         if let (Some(target), Some(file)) = (target, file) {
             self.tasks.receive(target, fd, file, added.cloexec);
+            // The call that waits may return it (`SECCOMP_ADDFD_FLAG_SEND`).
+            self.tasks.made_for(target, fd);
         } else {
             self.tasks.replace_elsewhere(task, fd);
         }

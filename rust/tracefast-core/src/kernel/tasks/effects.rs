@@ -365,6 +365,7 @@ impl Kernel {
                     self.tasks.leave_mounts(task);
                 }
             }
+            Detail::Supervised if done => self.tasks.supervised = true,
             &Detail::Notified(notice, tid) if done => self.notified(task, notice, tid),
             &Detail::Added(added) if done => self.added(task, row, added, block),
             &Detail::MayMake(fd) if done => self.tasks.may_make(task, fd),

@@ -113,6 +113,7 @@ impl Tasks {
         old.is_some_and(|old| !old.inherited)
             && self.tables.users(task.table) == 1
             && !(self.unordered || table.may_change_unseen())
+            && !table.was_made_since(fd, self.since)
     }
 
     /// Whether a call that the log does not have, such as dup(2), may have made descriptor `fd`, which
@@ -196,7 +197,9 @@ impl Tasks {
         }
         let table = &self.tables[at];
         let alone = !(table.unordered || table.diverged);
-        if !alone || (self.unordered || table.changes_unseen) && inherited {
+        // Without an order it may be what a supervisor has put there.
+        let given = self.unordered && self.supervised;
+        if !alone || given || (self.unordered || table.changes_unseen) && inherited {
             self.unordered(file);
         }
         Some(file)

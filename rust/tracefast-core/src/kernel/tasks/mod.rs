@@ -165,6 +165,8 @@ pub(crate) struct Tasks {
     highest: i32,
     /// Calls of some task are not in the log any more.
     left: bool,
+    /// A supervisor of seccomp may decide what calls return: a descriptor that it has put there.
+    pub supervised: bool,
 }
 
 impl Tasks {

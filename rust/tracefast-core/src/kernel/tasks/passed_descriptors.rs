@@ -98,6 +98,19 @@ impl Tasks {
             let mut file = OpenFileDescription::inherited(Position::Unknown);
             file.unordered = true;
             self.tables[at].open(&mut self.files, fd, file, false);
+            // The call that waits may return it (`SECCOMP_ADDFD_FLAG_SEND`).
+            let now = self.files.inodes.now();
+            self.tables[at].note_made(fd, now);
+        }
+    }
+
+    /// Another task has made descriptor `fd` of this one, which is in a call. If that returns the
+    /// number, it may be of what was made: it is as if two calls made it at once.
+    #[cold]
+    pub(crate) fn made_for(&mut self, task: TaskRef, fd: i32) {
+        let now = self.files.inodes.now();
+        if let Some(table) = self.task(task).map(|task| task.table) {
+            self.tables[table].note_made(fd, now);
         }
     }
 

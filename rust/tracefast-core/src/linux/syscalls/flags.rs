@@ -222,6 +222,9 @@ pub(crate) fn resizes_by_name(command: &[u8]) -> bool {
 pub(crate) const SECCOMP_IOCTL_NOTIF_RECV: u32 = 0xc050_2100;
 pub(crate) const SECCOMP_IOCTL_NOTIF_ADDFD: u32 = 0x4018_2103;
 
+/// A flag of seccomp(2): the call returns a descriptor for a supervisor.
+pub(crate) const SECCOMP_FILTER_FLAG_NEW_LISTENER: u32 = 8;
+
 /// Memory with this protection may be written to.
 pub(crate) fn is_writable(protection: u32) -> bool {
     protection & PROT_WRITE != 0

@@ -175,6 +175,8 @@ pub(crate) enum Special {
     RingEnter,
     /// Some commands give the ring descriptions to keep.
     RingRegister,
+    /// It may make a descriptor for a supervisor.
+    Seccomp,
     /// One of the options decides which message `MSG_PEEK` shows.
     SocketOption,
 }

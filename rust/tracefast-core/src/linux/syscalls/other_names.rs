@@ -155,7 +155,6 @@ pub(crate) static NAMES: &[&str] = &[
     "sched_setparam",
     "sched_setscheduler",
     "sched_yield",
-    "seccomp",
     "security",
     "semctl",
     "semget",

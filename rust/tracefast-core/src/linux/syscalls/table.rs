@@ -190,6 +190,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("userfaultfd", ANON.flags(0)),
     ("perf_event_open", ANON.flags(4).cloexec(Bit(8))),
     ("bpf", Shape::EMPTY.special(Special::Bpf)),
+    ("seccomp", Shape::EMPTY.special(Special::Seccomp)),
     ("pidfd_open", ANON.flags(1).cloexec(Always).op(Op::OpenProcess)),
     ("pidfd_getfd", TAKE.with2(0).flags(2).cloexec(Always)),
     ("pidfd_send_signal", Shape::fd(0)),

@@ -6,8 +6,8 @@ use crate::events::vocabulary::{FileType, Motion, Op, clone_flags, open_flags};
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::rings::{self, Enter};
 use crate::linux::syscalls::flags::{
-    CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, SECCOMP_IOCTL_NOTIF_ADDFD,
-    SECCOMP_IOCTL_NOTIF_RECV, TCGETS, TIOCGWINSZ,
+    CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+    SECCOMP_IOCTL_NOTIF_ADDFD, SECCOMP_IOCTL_NOTIF_RECV, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Shape, Special};
@@ -188,6 +188,18 @@ impl FieldWriter<'_> {
                     self.rows.effect[row].op = Op::OpenAnon;
                     self.rows.effect[row].flags =
                         FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
+                    self.returned_descriptor(ret);
+                }
+            }
+            Special::Seccomp => {
+                let flags = Flags::at(text, None, 1);
+                if ret.is_some_and(|ret| ret >= 0)
+                    && flags.has(b"NEW_LISTENER", 4, SECCOMP_FILTER_FLAG_NEW_LISTENER)
+                {
+                    self.rows.effect[row].op = Op::OpenAnon;
+                    self.rows.effect[row].flags =
+                        FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
+                    self.rows.effect[row].detail = self.side.detail(Detail::Supervised);
                     self.returned_descriptor(ret);
                 }
             }
