@@ -51,6 +51,11 @@ pub enum Detail {
     Fault,
     /// The call around this event acts on the path in this view.
     Name(u128),
+    /// View of the path that was opened, where the row shows another one: that of a file without a
+    /// name ([`open_flags::DELETED`]).
+    ///
+    /// [`open_flags::DELETED`]: crate::events::vocabulary::open_flags
+    Requested(u128),
     /// View of the working directory at that moment, which an annotation gives as the start of the
     /// row's relative path.
     Directory(u128),

@@ -316,6 +316,9 @@ pub mod open_flags {
     pub(crate) const NO_LINK: u32 = 1 << 19;
     /// A pair of sockets that may be of another type than `SOCK_STREAM`.
     pub(crate) const RECORDS: u32 = 1 << 20;
+    /// The file that was opened has no name any more, or never had one: its path is also that of
+    /// others.
+    pub(crate) const DELETED: u32 = 1 << 21;
 }
 
 /// Bits of the internal column `flags` for [`Op::Use`] where it writes.

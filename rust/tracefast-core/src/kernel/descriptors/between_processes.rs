@@ -8,6 +8,7 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::open_flags;
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::columns::shows_deleted;
 use crate::kernel::descriptors::messages::{End, Message};
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
 use crate::kernel::tasks::TaskRef;
@@ -320,7 +321,7 @@ impl Kernel {
             self.receive(task, one.fd, file, cloexec);
             let made = self.tasks.descriptor(task, one.fd);
             if let (None, Some(path), Some(made)) = (file, paths[i], made) {
-                self.set_name(made, path, true, None);
+                self.set_name(made, path, (true, shows_deleted(block, row)), None);
             }
         }
         self.drop_message(message);

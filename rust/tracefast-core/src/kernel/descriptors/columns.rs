@@ -191,15 +191,17 @@ impl Kernel {
         let identify = if second { effect.identify2 } else { effect.identify };
         let said = !second && block.rows.has(row, C::FileType);
         let file_type = said.then(|| block.rows.file_type[row]);
-        self.set_name(file, block.text_of(&view), identify, file_type);
+        let deleted = is_rooted(view) && shows_deleted(block, row);
+        self.set_name(file, block.text_of(&view), (identify, deleted), file_type);
     }
 
-    /// Gives the description a name; `identify`: the name identifies the file.
+    /// Gives the description a name; `identify`: the name identifies the file, if that is not
+    /// `deleted`. Then another one may have the same name.
     pub(crate) fn set_name(
         &mut self,
         file: DescriptionRef,
         path: &[u8],
-        identify: bool,
+        (identify, deleted): (bool, bool),
         file_type: Option<u8>,
     ) {
         let renames = self.tasks.files.older.renames;
@@ -217,6 +219,7 @@ impl Kernel {
         } else if let Some(id) = id
             && open.inode.is_none()
             && open.position != Position::None
+            && !deleted
         {
             // What strace shows has no links: d_path in fs/d_path.c.
             let direct = inodes.direct(name, Direct::Whole);
@@ -298,6 +301,12 @@ impl Kernel {
             }
         }
     }
+}
+
+/// Whether one of the files in the row has no name: of memory (`memfd_create(2)`), or removed.
+pub(crate) fn shows_deleted(block: &BlockRows<'_>, row: usize) -> bool {
+    let args = block.rows.has(row, C::Args).then(|| block.text_of(&block.rows.args[row]));
+    args.is_some_and(|args| memchr::memmem::find(args, b"(deleted)").is_some())
 }
 
 /// Whether a descriptor with the first name may have got the second one since, without another open.

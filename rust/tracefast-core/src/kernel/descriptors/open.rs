@@ -1,5 +1,6 @@
 //! New open file descriptions: of which file, of which type, with or without a position.
 
+use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, open_flags};
 use crate::kernel::Kernel;
@@ -37,7 +38,9 @@ impl Kernel {
         };
         let path = block.path(row, second);
         let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
-        let special = paths::may_be_special(view);
+        // A file without a name has that of another one, as far as the log shows it.
+        let deleted = flags & open_flags::DELETED != 0;
+        let special = deleted || paths::may_be_special(view);
         let id = if second {
             block.rows.has(row, C::File2).then(|| block.rows.file2[row])
         } else {
@@ -50,9 +53,11 @@ impl Kernel {
         if by_name {
             self.tasks.expect_set_up(task);
             self.tasks.opens(task);
-            let of = if special { self.in_proc(task, &file) } else { None };
+            let of = if special { self.in_proc(task, row, block, &file) } else { None };
             same = self.follow(of, row, block, &mut file, name);
-            own = special && same.is_none() && file.has_path(paths::is_of_process);
+            own = special
+                && same.is_none()
+                && (deleted && flags & open_flags::NEW == 0 || file.has_path(paths::is_of_process));
             let types = &mut self.tasks.files.inodes.types;
             match (file.id.filter(|_| !own), file.file_type) {
                 // A file that an open creates is a regular one: open(2).
@@ -167,8 +172,22 @@ impl Kernel {
     }
 
     /// The description that the name stands for: that of descriptor 3 for `/proc/self/fd/3`.
-    fn in_proc(&mut self, task: TaskRef, file: &OpenFileDescription) -> Option<DescriptionRef> {
-        paths::in_proc(&mut self.tasks, task, file.path.as_ref()?)
+    fn in_proc(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        block: &BlockRows<'_>,
+        file: &OpenFileDescription,
+    ) -> Option<DescriptionRef> {
+        let shown = file.path.as_ref()?;
+        match block.side.details.get(block.rows.effect[row].detail as usize) {
+            Some(Detail::Requested(view)) => {
+                let of = paths::in_proc(&mut self.tasks, task, block.text_of(view))?;
+                let same = |open: &OpenFileDescription| open.path.as_ref() == Some(shown);
+                Some(of).filter(|&of| self.tasks.files.at(of).is_some_and(same))
+            }
+            _ => paths::in_proc(&mut self.tasks, task, shown),
+        }
     }
 
     /// Finds the file that the name refers to: the one of the description `of`, if it stands for one, a

@@ -55,6 +55,9 @@ pub(crate) fn write_outcome(
     if let Some((start, end)) = outcome.rest(noted) {
         rows.result[row] = source.view(start, end, side);
         valid |= C::Result.bit();
+        if makes_fd && source.bytes[start..end].starts_with(b"(deleted)") {
+            rows.effect[row].flags |= open_flags::DELETED;
+        }
     }
     if makes_fd && let Some(note) = outcome.annotation {
         valid |= write_new_descriptor(rows, side, row, source, note, outcome.plain);
@@ -100,6 +103,9 @@ pub(crate) fn write_new_descriptor(
     if let Some(file_type) = note.file_type {
         rows.file_type[row] = file_type as u8;
         valid |= C::FileType.bit();
+    }
+    if note.deleted {
+        rows.effect[row].flags |= open_flags::DELETED;
     }
     valid
 }

@@ -19,16 +19,21 @@ pub(crate) struct Annotation {
     pub file_type: Option<FileType>,
     /// Whether the name identifies a file; `anon_inode:[eventpoll]` does not.
     pub identity: bool,
+    /// Whether it is a name that the file had; up to 6.0 strace prints that within the brackets.
+    pub deleted: bool,
 }
 
 impl Annotation {
     /// Parses the text between the angle brackets.
     pub(crate) fn parse(body: &[u8]) -> Self {
-        let of =
-            |file_type, identity| Self { len: body.len(), file_type: Some(file_type), identity };
+        let of = |file_type, identity| Self {
+            file_type: Some(file_type),
+            identity,
+            ..Self::plain(body)
+        };
         match body.first() {
             Some(b'/') => {
-                let mut note = Self { len: body.len(), file_type: None, identity: true };
+                let mut note = Self::plain(body);
                 if body.ends_with(b">") {
                     for (mark, file_type) in
                         [(&b"<char "[..], FileType::Char), (b"<block ", FileType::Block)]
@@ -40,7 +45,7 @@ impl Annotation {
                     }
                 }
                 if let Some(name) = body[..note.len].strip_suffix(b" (deleted)") {
-                    note.len = name.len();
+                    (note.len, note.deleted) = (name.len(), true);
                 }
                 if body.starts_with(b"/memfd:") {
                     note.file_type = Some(FileType::Memfd);
@@ -57,8 +62,14 @@ impl Annotation {
             Some(b's') if body.starts_with(b"signalfd:") => of(FileType::Anon, false),
             Some(b'{') => of(FileType::Anon, false),
             Some(b'A'..=b'Z' | b'(') => of(FileType::Socket, true),
-            _ => Self { len: body.len(), file_type: None, identity: true },
+            _ => Self::plain(body),
         }
+    }
+
+    /// An annotation that is a path.
+    #[inline]
+    fn plain(body: &[u8]) -> Self {
+        Self { len: body.len(), file_type: None, identity: true, deleted: false }
     }
 }
 
@@ -97,7 +108,7 @@ impl FieldWriter<'_> {
         let note = match body {
             // Most annotations are plain paths: without brackets nothing follows the name.
             [b'/', second, .., last] if plain && *second != b'm' && *last != b')' => {
-                Annotation { len: body.len(), file_type: None, identity: true }
+                Annotation::plain(body)
             }
             _ => Annotation::parse(body),
         };

@@ -184,6 +184,9 @@ impl FieldWriter<'_> {
     pub(crate) fn requested_path(&mut self, arg: &[u8], at: Option<PathBase>) {
         if self.shape.op == Op::Open {
             self.rows.effect[self.row].flags |= open_flags::RESOLVED;
+            if self.rows.effect[self.row].flags & open_flags::DELETED != 0 {
+                self.requested(arg);
+            }
         }
         if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
             && !arg.starts_with(b"\"\\x2f")
@@ -192,6 +195,22 @@ impl FieldWriter<'_> {
             if let Some(at) = at {
                 self.rows.effect[self.row].at = at.fd;
             }
+        }
+    }
+
+    /// Records an absolute path that leads to a file without a name: `"/proc/self/fd/3"`, with which
+    /// the text starts.
+    #[cold]
+    fn requested(&mut self, arg: &[u8]) {
+        if arg.first() == Some(&b'"')
+            && let Some((end, _)) = arguments::string_end(arg, 0)
+            && is_rooted(&arg[1..end - 1])
+            && !arg[end..].starts_with(b"...")
+        {
+            let from = self.side.bytes.len();
+            unescape_into(&arg[1..end - 1], &mut self.side.bytes);
+            let view = self.side.since(from);
+            self.rows.effect[self.row].detail = self.side.detail(Detail::Requested(view));
         }
     }
 
