@@ -59,8 +59,8 @@ pub enum Detail {
     /// View of the working directory at that moment, which an annotation gives as the start of the
     /// row's relative path.
     Directory(u128),
-    /// The first half of a call shows the names that it renames, or the one that it removes, twice:
-    /// the last part of each, by its hash; `None` if the log does not show that.
+    /// The first half of a call shows the names that it renames or links, or the one that it makes or
+    /// removes, twice: the last part of each, by its hash; `None` if the log does not show that.
     Renames([Option<u64>; 2]),
     /// The log holds what the call writes: the call and strace write into one file.
     IntoLog,

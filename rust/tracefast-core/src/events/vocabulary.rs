@@ -225,6 +225,11 @@ pub enum Op {
     Unlink,
     /// Adds `path2` as another name of `path`.
     Link,
+    /// Makes a FIFO or a device with the name `path`.
+    MakeNode,
+    /// Makes a symbolic link `path`. The last component of what it leads to has the hash in `number`,
+    /// 0 if that is not known.
+    Symlink,
     /// The file that `fd` or `path` names has the length in column `size`.
     Truncate,
     /// The file of `fd` has at least `number` bytes; −1: any number. With `flags` 1 it has so many

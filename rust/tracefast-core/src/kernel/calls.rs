@@ -88,6 +88,7 @@ impl Kernel {
                 }
             }
             Some(Detail::PeeksLater) => self.peeks_later(pending.held[0].map(|held| held.file)),
+            Some(&Detail::Renames(names)) => self.names_nodes(head.op, names),
             _ => {}
         }
         match head.op {
@@ -346,7 +347,9 @@ impl Kernel {
             }
         }
         let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
-        if op == Op::Path || op == Op::Truncate && files[0].is_none() {
+        if matches!(op, Op::Path | Op::MakeNode | Op::Symlink)
+            || op == Op::Truncate && files[0].is_none()
+        {
             self.tasks.files.inodes.types.of_path(row, block);
         }
         if matches!(motion, Motion::Read | Motion::Copy)
@@ -526,6 +529,6 @@ pub(crate) fn may_cut(head: &EntryEffect) -> bool {
 /// Whether the operation acts on files by name, which may be other files by now.
 #[inline]
 fn leads(op: Op) -> bool {
-    use Op::{Exec, Link, Open, Path, Rename, Truncate, Unlink};
-    matches!(op, Open | Path | Exec | Rename | Unlink | Link | Truncate)
+    use Op::{Exec, Link, MakeNode, Open, Path, Rename, Symlink, Truncate, Unlink};
+    matches!(op, Open | Path | Exec | Rename | Unlink | Link | MakeNode | Symlink | Truncate)
 }

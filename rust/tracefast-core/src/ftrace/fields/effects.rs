@@ -196,6 +196,11 @@ impl FieldWriter<'_> {
                 if let Some(made) = made.filter(|_| ret == Some(0)) {
                     self.rows.file_type[self.row] = made as u8;
                     self.rows.valid[self.row] |= C::FileType.bit();
+                    // Without a name it could be behind any.
+                    let shown = self.rows.has(self.row, C::Path);
+                    if shown && matches!(made, FileType::Fifo | FileType::Char) {
+                        self.rows.effect[self.row].op = Op::MakeNode;
+                    }
                 }
             }
             Special::Mount | Special::Unmount => {
@@ -241,6 +246,7 @@ impl FieldWriter<'_> {
             | Special::How
             | Special::RingSetup
             | Special::SocketOption
+            | Special::Symlink
             | Special::Submission => {}
         }
     }

@@ -72,6 +72,15 @@ impl Kernel {
                 (None, _) => {}
             }
         }
+        // The call itself does not say what it has opened, and the name may lead to a FIFO.
+        let unclear = by_name
+            && self.tasks.files.inodes.types.nodes.exist()
+            && flags & open_flags::NEW == 0
+            && file.file_type.is_none_or(|known| known == FileType::Regular as u8)
+            && self.tasks.files.inodes.types.nodes.may_be_at(file.path.as_deref());
+        if unclear {
+            file.file_type = None;
+        }
         if let (Some(file_type), false) = (file.file_type, second) {
             block.rows.file_type[row] = file_type;
             block.set(row, C::FileType);
@@ -86,7 +95,7 @@ impl Kernel {
             let again = special
                 && file.file_type.is_none()
                 && file.has_path(|path| paths::descriptor_in_proc(path).is_some());
-            let start = if again { Offset::Relative(0) } else { Offset::Exact(0) };
+            let start = if again || unclear { Offset::Relative(0) } else { Offset::Exact(0) };
             file.position = Position::At(start);
         }
         let generated = special && file.has_path(paths::is_generated);
@@ -94,6 +103,7 @@ impl Kernel {
         file.append = appends;
         let unshown = flags & open_flags::UNSHOWN != 0;
         file.may_append = unshown;
+        let cuts = flags & (open_flags::TRUNC | open_flags::NEW) != 0;
         let own_name = name.filter(|_| by_name && paths::own_name(block, row, false).is_some());
         let moved = by_name && self.tasks.files.inodes.names_moved_since(block.since);
         let id = match own_name {
@@ -121,7 +131,7 @@ impl Kernel {
             let direct = name.map_or(Direct::Unknown, |name| inodes.direct(name, direct(flags)));
             let inode = inodes.open(id, direct);
             let now = inodes.tick();
-            if memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0 {
+            if memory || cuts && !unclear {
                 if memory || flags & open_flags::NEW != 0 && !moved {
                     inodes.created(inode, now);
                 } else {
@@ -133,7 +143,7 @@ impl Kernel {
                     length.cut_since(block.since);
                 }
             }
-            if unshown {
+            if unshown || cuts && unclear {
                 // It may have emptied the file.
                 inodes.changed(inode, now);
                 if let Some(Inode { length, .. }) = inodes.get(inode) {

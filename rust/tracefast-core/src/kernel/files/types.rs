@@ -3,6 +3,7 @@
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::kernel::block_rows::BlockRows;
+use crate::kernel::files::nodes::Nodes;
 
 /// How many files are remembered, at most: those with the same last bits share a place.
 const PLACES: usize = 1 << 14;
@@ -13,6 +14,8 @@ pub(crate) struct Types {
     /// The identity without its last byte, which the place implies, and in that byte the type and
     /// one; 0 where nothing is known.
     known: Vec<u64>,
+    /// Names that may lead to FIFOs and devices, whatever is known of the files.
+    pub nodes: Nodes,
 }
 
 impl Types {

@@ -1,7 +1,7 @@
 //! What calls do to tasks, fd tables, names and memory.
 
 use crate::events::details::Detail;
-use crate::events::file_id::{file_id, last_part, lexical};
+use crate::events::file_id::{file_id, last_part, lexical, part_bits};
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, gone_flags, open_flags, ring_flags};
@@ -9,6 +9,7 @@ use crate::kernel::Kernel;
 use crate::kernel::address_space::AddressSpace;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
+use crate::kernel::files::nodes::Node;
 use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -160,11 +161,28 @@ impl Kernel {
                 let folder = !self.is_regular(names[0]);
                 self.tasks.files.inodes.target_moves(folder);
                 self.name_moves(row, block, false, folder);
+                self.remove_node(last_parts(block, row)[0], names[0]);
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }
             }
-            (Op::Link, ..) if done => self.link(task, row, block, names),
+            (Op::Link, ..) if done => {
+                let [from, to] = last_parts(block, row);
+                self.tasks.files.inodes.types.nodes.name(from, to);
+                self.link(task, row, block, names);
+            }
+            (Op::MakeNode, ..) if done => {
+                // What has a path of its own can be shown to be gone.
+                let path = block.path(row, false).filter(|path| path.starts_with(b"/"));
+                let inodes = &mut self.tasks.files.inodes;
+                let id = path.as_ref().and(names[0]).map(|name| inodes.identity(name));
+                let node = Node::new(id, path.map_or(0, |path| part_bits(&path)));
+                inodes.types.nodes.make(last_parts(block, row)[0], node);
+            }
+            (Op::Symlink, ..) if done => {
+                let target = Some(effect.number as u64).filter(|&target| target != 0);
+                self.tasks.files.inodes.types.nodes.link(target, last_parts(block, row)[0]);
+            }
             _ => {}
         }
         if effect.detail != NO_DETAIL {
@@ -219,6 +237,15 @@ impl Kernel {
         self.tasks.files.inodes.target_moves(folders[0] || folders[1]);
         self.name_moves(row, block, false, folders[0]);
         self.name_moves(row, block, true, folders[1]);
+        let [from, to] = last_parts(block, row);
+        self.tasks.files.inodes.types.nodes.name(from, to);
+        if exchange {
+            self.tasks.files.inodes.types.nodes.name(to, from);
+        }
+        // Of what was exchanged both names stay.
+        let gone = names.map(|name| name.filter(|_| !exchange));
+        self.remove_node(from, gone[0]);
+        self.remove_node(to, gone[1]);
         let [Some(_), Some(_)] = names else { return };
         let inodes = &mut self.tasks.files.inodes;
         for from in every_name(block, row, false, names[0]) {
@@ -229,6 +256,31 @@ impl Kernel {
                     inodes.rename(from, to);
                 }
             }
+        }
+    }
+
+    /// A call begins that makes a FIFO or a device, or gives a file another name: others may open that
+    /// by the name before the row comes.
+    pub(crate) fn names_nodes(&mut self, op: Op, names: [Option<u64>; 2]) {
+        let nodes = &mut self.tasks.files.inodes.types.nodes;
+        match op {
+            Op::MakeNode => nodes.make(names[0], Node::LASTING),
+            Op::Symlink => nodes.link(names[0], names[1]),
+            Op::Link => nodes.name(names[0], names[1]),
+            Op::Rename => {
+                nodes.name(names[0], names[1]);
+                nodes.name(names[1], names[0]);
+            }
+            _ => {}
+        }
+    }
+
+    /// A file has lost a name that ends with this part.
+    fn remove_node(&mut self, part: Option<u64>, name: Option<u64>) {
+        let inodes = &mut self.tasks.files.inodes;
+        if inodes.types.nodes.exist() {
+            let id = name.map(|name| inodes.identity(name));
+            inodes.types.nodes.remove(part, id);
         }
     }
 
@@ -350,6 +402,10 @@ impl Kernel {
             Detail::Received(_) if done => self.received(task, row, at, block, file),
             Detail::AioSetup if done => self.expect_submissions(),
             Detail::Mounted if done => {
+                // A FIFO may be mounted, and what is mounted may cover a folder that has one.
+                let [target, source] = last_parts(block, row);
+                self.tasks.files.inodes.types.nodes.name(source, target);
+                self.remove_node(None, None);
                 self.tasks.files.inodes.forget_sizes();
                 self.tasks.files.lead_elsewhere(b"");
                 self.tasks.files.inodes.mounts_change();
@@ -378,6 +434,11 @@ impl Kernel {
             }
         }
     }
+}
+
+/// The last parts of the row's paths, by their hashes.
+fn last_parts(block: &BlockRows<'_>, row: usize) -> [Option<u64>; 2] {
+    [false, true].map(|second| block.path(row, second).and_then(|path| last_part(&path)))
 }
 
 /// The name of the model for the row's first or second path, and the one that is lexically equal,

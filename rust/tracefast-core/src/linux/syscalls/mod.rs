@@ -175,6 +175,8 @@ pub(crate) enum Special {
     RingEnter,
     /// Some commands give the ring descriptions to keep.
     RingRegister,
+    /// It makes a symbolic link, to what the first argument says.
+    Symlink,
     /// It may make a descriptor for a supervisor.
     Seccomp,
     /// One of the options decides which message `MSG_PEEK` shows.

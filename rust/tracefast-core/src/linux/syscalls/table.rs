@@ -358,8 +358,8 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("link", Shape::path(0).path2(1).op(Op::Link)),
     ("linkat", Shape::path_at(1).path2_at(3).op(Op::Link)),
     // The text in a symbolic link need not be a path.
-    ("symlink", Shape::path(1)),
-    ("symlinkat", Shape::path_at(2)),
+    ("symlink", Shape::path(1).special(Special::Symlink)),
+    ("symlinkat", Shape::path_at(2).special(Special::Symlink)),
     // File systems.
     ("mount", Shape::path(1).path2(0).special(Special::Mount)),
     ("umount", Shape::path(0).special(Special::Unmount)),

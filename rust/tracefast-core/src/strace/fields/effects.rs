@@ -13,6 +13,7 @@ use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Shape, Special};
 use crate::strace::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
+use crate::strace::fields::paths;
 use crate::strace::fields::scm_rights;
 use crate::strace::fields::stat::type_of;
 use crate::strace::fields::writer::{FieldWriter, fd_number};
@@ -219,13 +220,18 @@ impl FieldWriter<'_> {
                 self.rows.effect[row].flags = flags::written(flags::mask(given, flags::rwf_bit));
             }
             Special::MakeNode => {
-                let at = self.shape.path + 1;
-                let split = Split::new(text, usize::from(at));
-                if let Some(made) = split.get(text, at).and_then(type_of).filter(|_| ret == Some(0))
-                {
+                if let Some(made) = node_type(text, self.shape).filter(|_| ret == Some(0)) {
                     self.rows.file_type[row] = made as u8;
                     self.set(C::FileType);
+                    if makes_node(text, self.shape) {
+                        self.rows.effect[row].op = Op::MakeNode;
+                    }
                 }
+            }
+            Special::Symlink => {
+                let [target, _] = paths::last_parts(text, self.shape);
+                self.rows.effect[row].op = Op::Symlink;
+                self.rows.effect[row].number = target.unwrap_or(0) as i64;
             }
             Special::Mount | Special::Unmount => {
                 if ret == Some(0) {
@@ -529,6 +535,18 @@ fn keeps(args: &[u8]) -> bool {
     let command = split.get(args, 1).unwrap_or_default();
     let (number, n) = number::c_integer(command);
     if n > 0 { rings::keeps_by_number(number as u32) } else { rings::keeps(command) }
+}
+
+/// The type of file that `mknod("/d/fifo", S_IFIFO|0644)` makes.
+fn node_type(args: &[u8], shape: &Shape) -> Option<FileType> {
+    let at = shape.path + 1;
+    Split::new(args, usize::from(at)).get(args, at).and_then(type_of)
+}
+
+/// Whether such a call makes a file that has no positions.
+#[cold]
+pub(crate) fn makes_node(args: &[u8], shape: &Shape) -> bool {
+    matches!(node_type(args, shape), Some(FileType::Fifo | FileType::Char))
 }
 
 /// Whether a command of ioctl changes the length of a file.

@@ -118,6 +118,13 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
                 (head.op, head.flags) = (Op::SetStatus, status);
             }
         }
+        Special::MakeNode | Special::Symlink => {
+            let node = shape.special == Special::MakeNode;
+            head.op = if node { Op::MakeNode } else { Op::Symlink };
+            if !node || effects::makes_node(args, shape) {
+                head.detail = Some(side.detail(Detail::Renames(paths::last_parts(args, shape))));
+            }
+        }
         Special::SocketOption if scm_rights::sets_peek_offset(args) => {
             head.detail = Some(side.detail(Detail::PeeksLater));
         }
@@ -186,6 +193,9 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
             head.detail = Some(side.detail(Detail::Renames(names)));
         }
         op if (op.names() || op == Op::Exec) && shape.at != NONE && shape.fd == NONE => {
+            if op == Op::Link {
+                head.detail = Some(side.detail(Detail::Renames(paths::last_parts(args, shape))));
+            }
             (head.fd, head.fd2) = paths::descriptors(args, shape);
             if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;

@@ -105,7 +105,7 @@ pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i3
 }
 
 /// The last parts of the paths of a call, each `None` if the text does not show it; those of its only
-/// path twice.
+/// path twice, or after that of what a symbolic link leads to.
 pub(crate) fn last_parts(text: &[u8], shape: &Shape) -> [Option<u64>; 2] {
     let split = Split::new(text, MAX_ARGS);
     let last = |at| {
@@ -115,8 +115,11 @@ pub(crate) fn last_parts(text: &[u8], shape: &Shape) -> [Option<u64>; 2] {
         unescape_into(&arg[1..end - 1], &mut path);
         last_part(&path)
     };
-    let second = if shape.path2 == NONE { shape.path } else { shape.path2 };
-    [last(shape.path), last(second)]
+    match shape {
+        Shape { special: Special::Symlink, .. } => [last(0), last(shape.path)],
+        Shape { path2: NONE, .. } => [last(shape.path); 2],
+        _ => [last(shape.path), last(shape.path2)],
+    }
 }
 
 /// Where the path in `{sa_family=AF_UNIX, sun_path="/run/x"}` starts; up to 4.5 the field is named

@@ -21,7 +21,9 @@ fn names_that_are_created_and_removed() {
         (r#"linkat(3, "", AT_FDCWD, "/b", AT_EMPTY_PATH) = 0"#, Op::Use),
         (r#"chroot("/new") = 0"#, Op::Chroot),
         (r#"pivot_root("/new", "/new/old") = 0"#, Op::Chroot),
-        (r#"symlink("a", "/b") = 0"#, Op::Path),
+        (r#"symlink("a", "/b") = 0"#, Op::Symlink),
+        (r#"mknod("/b", S_IFIFO|0600) = 0"#, Op::MakeNode),
+        (r#"mknod("/b", S_IFREG|0600) = 0"#, Op::Path),
         (r#"truncate("/a", 5) = 0"#, Op::Truncate),
         ("ftruncate(3, 5) = 0", Op::Truncate),
     ] {
