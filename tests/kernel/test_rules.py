@@ -166,3 +166,26 @@ def test_nothing_is_assumed_where_the_user_says_that_the_log_is_complete(tmp_pat
         assert file["read_unique_bytes"] == 20
         gaps = tf.accesses(scanned, "/data").select("offset_known", "gap").collect().rows()
         assert gaps == [(known, None), (known, 0)]
+
+
+def test_a_message_may_come_through_any_connection(tmp_path: Path) -> None:
+    """Which sockets `connect` has joined the log does not show, unless there is only one."""
+    text = '{msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, '
+    text += "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
+    text += "cmsg_data=[%d]}], msg_controllen=24, msg_flags=0}"
+    start = """\
+100 openat(AT_FDCWD, "/a", O_RDONLY) = 3
+100 openat(AT_FDCWD, "/b", O_RDONLY) = 4
+100 connect(5, {sa_family=AF_UNIX, sun_path="/s"}, 5) = 0
+100 connect(6, {sa_family=AF_UNIX, sun_path="/s"}, 5) = 0
+"""
+    for socket, known in [(5, "exact"), (6, "relative")]:
+        log = tmp_path / f"{known}.strace"
+        log.write_text(
+            f"{start}100 sendmsg(5, {text % 3}, 0) = 1\n100 sendmsg({socket}, {text % 4}, 0) = 1\n"
+            f"100 recvmsg(8, {text % 9}, 0) = 1\n100 recvmsg(7, {text % 10}, 0) = 1\n"
+            '100 read(10, "x"..., 10) = 10\n100 read(9, "x"..., 10) = 10\n'
+        )
+        rows = pl.DataFrame(tf.read(log, assume_complete=True)).tail(2)
+        assert rows["offset_known"].cast(pl.String).to_list() == [known, known]
+        assert rows["path"].to_list() == (["/b", "/a"] if known == "exact" else [None, None])

@@ -146,6 +146,7 @@ impl Kernel {
         this.tasks.hides_children = format.hides_children() && !complete;
         this.narrow = format.is_narrow();
         this.leaves_programs = format.leaves_programs();
+        this.messages.complete = complete;
         this.messages.hides_failures = format.hides_failures() && !complete;
         if format.is_unordered() {
             this.tasks.lose_order();

@@ -190,7 +190,9 @@ impl Kernel {
         for file in &files {
             names.push(file.and_then(|file| self.tasks.files.get(file)?.path.clone()));
         }
-        let (number, oldest) = self.messages.send(end, files, names);
+        let outside = socket.filter(|_| self.messages.complete && end.is_none());
+        let through = outside.map(|socket| self.tasks.files.number(socket));
+        let (number, oldest) = self.messages.send((end, through), files, names);
         self.drop_message(oldest);
         number
     }
@@ -281,12 +283,12 @@ impl Kernel {
         let cloexec = flags & open_flags::CLOEXEC != 0;
         let peeks = flags & open_flags::PEEKS != 0;
         let unclear = self.messages.unclear(end, &paths, peeks);
-        let message = if let Some(files) = &unclear {
+        let message = if let Some(unclear) = &unclear {
             // What comes may be any of them: none is known to have come.
-            for &file in files {
+            for &file in &unclear.files {
                 self.tasks.files.suspect(file);
             }
-            if !peeks {
+            if unclear.loses_oldest {
                 // Those that are there are among those that stay.
                 let oldest = self.messages.receive(end, &paths);
                 self.drop_message(oldest);

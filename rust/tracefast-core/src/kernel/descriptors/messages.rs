@@ -31,10 +31,22 @@ pub(crate) struct Message {
     pub number: u64,
     /// The end that it was sent from, if that belongs to a known pair.
     from: Option<End>,
+    /// The number of the socket that it was sent through, if that belongs to no known pair and was not
+    /// told an address.
+    through: Option<u32>,
     /// The descriptions; `None` for those that are not known.
     pub files: Vec<Option<DescriptionRef>>,
     /// Their names.
     paths: Vec<Option<Arc<[u8]>>>,
+}
+
+/// Messages of which one was received, and the log does not show which.
+#[derive(Debug)]
+pub(crate) struct Unclear {
+    /// Their descriptions.
+    pub files: Vec<DescriptionRef>,
+    /// Whichever it was, the oldest is not in the queue any more.
+    pub loses_oldest: bool,
 }
 
 /// Processes that send and receive messages whose contents the log does not show, as in ftrace. By
@@ -67,6 +79,8 @@ pub(crate) struct Messages {
     looked_into: HashSet<Option<End>>,
     /// The log may not show calls that failed.
     pub hides_failures: bool,
+    /// It has all calls, as the user says.
+    pub complete: bool,
 }
 
 impl Messages {
@@ -95,24 +109,31 @@ impl Messages {
         self.looked_into.insert(at);
     }
 
-    /// The descriptions of all messages that may be the one received at `to`, if several may be:
+    /// Messages that may be the one received at `to`, if several may be:
     /// - the call only `peeks`, and such a look may begin anywhere (`SO_PEEK_OFF`, socket(7));
     /// - calls that failed are not in the log (`strace -z`). One that could not copy the data has
-    ///   removed the message all the same: `unix_dgram_recvmsg` in net/unix/af_unix.c.
+    ///   removed the message all the same: `unix_dgram_recvmsg` in `net/unix/af_unix.c`;
+    /// - they were sent through several sockets, and the log does not show which of those `to` is
+    ///   connected to. Of calls that may be missing all that is assumed anyway.
     pub(crate) fn unclear(
         &self,
         to: Option<End>,
         names: &[Option<&[u8]>],
         peeks: bool,
-    ) -> Option<Vec<DescriptionRef>> {
+    ) -> Option<Unclear> {
         let lost = self.hides_failures && to.is_none_or(|to| to.records);
-        if !(lost || peeks && self.looked_into.contains(&to)) {
+        let ways = self.complete && to.is_none();
+        if !(lost || ways || peeks && self.looked_into.contains(&to)) {
             return None;
         }
         let fit: Vec<&Message> =
             self.queue.iter().filter(|message| fits(message, to, names)).collect();
+        let (first, others) = fit.split_first().filter(|(_, others)| !others.is_empty())?;
+        let same = |other: &&Message| first.through.is_some() && first.through == other.through;
+        let ways = ways && !others.iter().all(same);
         let files = || fit.iter().flat_map(|message| &message.files).flatten().copied().collect();
-        (fit.len() > 1).then(files)
+        let open = lost || ways || peeks && self.looked_into.contains(&to);
+        open.then(|| Unclear { files: files(), loses_oldest: !(peeks || ways) })
     }
 
     /// Whether the message was sent from that end.
@@ -123,12 +144,12 @@ impl Messages {
     /// Adds a message. Returns its number, and the oldest message if that had to make room.
     pub(crate) fn send(
         &mut self,
-        from: Option<End>,
+        (from, through): (Option<End>, Option<u32>),
         files: Vec<Option<DescriptionRef>>,
         paths: Vec<Option<Arc<[u8]>>>,
     ) -> (u64, Option<Message>) {
         self.next += 1;
-        self.queue.push_back(Message { number: self.next, from, files, paths });
+        self.queue.push_back(Message { number: self.next, from, through, files, paths });
         let oldest = (self.queue.len() > MESSAGES).then(|| self.queue.pop_front()).flatten();
         (self.next, oldest)
     }
@@ -191,7 +212,7 @@ mod tests {
     fn messages_come_out_of_the_other_end_in_order() {
         let mut messages = Messages::default();
         for (from, file) in [(end(1, false), 10), (end(2, false), 20), (end(1, false), 11)] {
-            messages.send(Some(from), vec![Some(file)], vec![None]);
+            messages.send((Some(from), None), vec![Some(file)], vec![None]);
         }
         let mut receive =
             |to: Option<End>| messages.receive(to, &[None]).map(|message| message.files[0]);
@@ -206,9 +227,9 @@ mod tests {
     fn names_and_numbers_tell_messages_apart() {
         let mut messages = Messages::default();
         let path = |text: &[u8]| Some(Arc::from(text));
-        messages.send(None, vec![Some(1)], vec![path(b"/a")]);
-        let (number, _) = messages.send(None, vec![Some(2)], vec![path(b"/b")]);
-        messages.send(None, vec![Some(3), None], vec![None, None]);
+        messages.send((None, None), vec![Some(1)], vec![path(b"/a")]);
+        let (number, _) = messages.send((None, None), vec![Some(2)], vec![path(b"/b")]);
+        messages.send((None, None), vec![Some(3), None], vec![None, None]);
         assert_eq!(messages.receive(None, &[None, None]).unwrap().files, [Some(3), None]);
         assert_eq!(messages.receive(None, &[Some(b"/b")]).unwrap().number, number);
         assert!(messages.take_back(number).is_none());
@@ -219,7 +240,7 @@ mod tests {
     fn those_that_nobody_receives_make_room() {
         let mut messages = Messages::default();
         let given_back =
-            (0..MESSAGES + 5).filter(|_| messages.send(None, vec![], vec![]).1.is_some());
+            (0..MESSAGES + 5).filter(|_| messages.send((None, None), vec![], vec![]).1.is_some());
         assert_eq!(given_back.count(), 5);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Such a file has no positions. Where links, mounts and folders lead, the log does not always show,
 //! but whichever way a path takes, it ends with a name of the file, or with that of a link to it
-//! (path_resolution(7)). So what is opened by such a name is not taken for a regular file, unless the
+//! (`path_resolution(7)`). So what is opened by such a name is not taken for a regular file, unless the
 //! call itself shows that it is one.
 
 use crate::events::file_id::{last_part, may_have_part};
