@@ -284,6 +284,26 @@ def unnamed():
     os.write(file, bytes(10))
 
 
+def unnamed_twins():
+    """Files of one name that is none any more are opened again by their numbers."""
+    one, two = os.memfd_create("m"), os.memfd_create("m")
+    os.write(one, bytes(20))
+    first = os.open(f"/proc/self/fd/{one}", RW | APPEND)
+    second = os.open(f"/proc/{os.getpid()}/fd/{two}", RW | APPEND)
+    os.fstat(first)
+    os.write(first, bytes(10))
+    os.write(second, bytes(10))
+    os.write(first, bytes(10))
+    removed = make("x", 10)
+    os.unlink("x")
+    made = make("x", 50)
+    third = os.open(f"/proc/self/fd/{removed}", W | APPEND)
+    os.fstat(made)
+    os.write(third, bytes(10))
+    os.write(made, bytes(60))
+    os.write(third, bytes(10))
+
+
 def same_name():
     """One name, several descriptions."""
     tree()

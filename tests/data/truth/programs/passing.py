@@ -27,6 +27,8 @@ from common import (
 
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
 SECCOMP_RET_USER_NOTIF = 0x7FC00000
+SECCOMP_ADDFD_FLAG_SEND = 2
+SO_PEEK_OFF = 42
 
 
 def sent():
@@ -80,6 +82,43 @@ def peeked():
     os.read(second, 8)
     _, (third,), _, _ = socket.recv_fds(there, 1, 1)
     os.read(third, 8)
+    os.read(file, 8)
+
+
+def peeked_later():
+    """With SO_PEEK_OFF, MSG_PEEK shows the message at an offset."""
+    here, there = socket.socketpair()
+    file = words("words.bin", 1000)
+    other = words("words2.bin", 1000)
+    os.read(file, 40)
+    os.read(other, 80)
+    there.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, 1)
+    socket.send_fds(here, [b"x"], [file])
+    socket.send_fds(here, [b"x"], [other])
+    _, data, _, _ = there.recvmsg(1, socket.CMSG_LEN(4), socket.MSG_PEEK)
+    (first,) = array.array("i", data[0][2])
+    os.read(first, 8)
+    os.read(other, 8)
+    _, (second,), _, _ = socket.recv_fds(there, 1, 1)
+    os.read(second, 8)
+    os.read(file, 8)
+
+
+def lost():
+    """A datagram is gone if its data cannot be copied."""
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    file = words("words.bin", 1000)
+    other = words("words2.bin", 1000)
+    os.read(file, 40)
+    os.read(other, 80)
+    socket.send_fds(here, [b"x"], [file])
+    socket.send_fds(here, [b"x"], [other])
+    nowhere = ctypes.create_string_buffer(struct.pack("QQ", 8, 1))
+    form = struct.pack("QQQQQQQ", 0, 0, ctypes.addressof(nowhere), 1, 0, 0, 0)
+    assert LIBC.recvmsg(there.fileno(), ctypes.create_string_buffer(form), 0) == -1
+    _, (second,), _, _ = socket.recv_fds(there, 1, 1)
+    os.read(second, 8)
+    os.read(other, 8)
     os.read(file, 8)
 
 
@@ -139,12 +178,11 @@ def taken():
     os.read(mine, 8)
 
 
-def injected():
-    """A supervisor of seccomp puts a descriptor into the process that asks for something."""
-    # Calls of getpgrp are for the supervisor: all others are allowed.
+def supervised(number, asks, answer):
+    """Start a child whose calls with this number are for a supervisor: all others are allowed."""
     code = [
         (0x20, 0, 0, 0),
-        (0x15, 0, 1, 111),
+        (0x15, 0, 1, number),
         (6, 0, 0, SECCOMP_RET_USER_NOTIF),
         (6, 0, 0, 0x7FFF0000),
     ]
@@ -155,7 +193,7 @@ def injected():
     file = words("words.bin", 1000)
     os.read(file, 40)
 
-    def asks():
+    def child_asks():
         if LIBC.prctl(38, 1, 0, 0, 0):
             cannot("no seccomp")
         try:
@@ -172,23 +210,46 @@ def injected():
         os.close(file)
         other = os.open("words2.bin", R)
         os.read(other, 16)
-        came = os.getpgrp()
+        came = asks()
         os.read(came, 16)
         os.read(other, 8)
 
     os.close(words("words2.bin", 1000))
-    pid = child(asks)
+    pid = child(child_asks)
     _, (listener,), _, _ = socket.recv_fds(here, 1, 1)
     notice = ctypes.create_string_buffer(80)
     if LIBC.ioctl(listener, ctypes.c_ulong(0xC0502100), notice):
         cannot("no notices of seccomp")
-    (number,) = struct.unpack_from("Q", notice)
-    given = ctypes.create_string_buffer(struct.pack("QIIII", number, 0, file, 0, 0))
-    came = LIBC.ioctl(listener, ctypes.c_ulong(0x40182103), given)
-    answer = ctypes.create_string_buffer(struct.pack("QqiI", number, came, 0, 0))
-    LIBC.ioctl(listener, ctypes.c_ulong(0xC0182101), answer)
+    answer(listener, struct.unpack_from("Q", notice)[0], file)
     join(pid)
     os.read(file, 8)
+
+
+def given(listener, notice, file, flags=0):
+    """Put a descriptor into the process that waits."""
+    form = ctypes.create_string_buffer(struct.pack("QIIII", notice, flags, file, 0, 0))
+    return LIBC.ioctl(listener, ctypes.c_ulong(0x40182103), form)
+
+
+def injected():
+    """A supervisor of seccomp puts a descriptor into the process that asks for something."""
+
+    def answer(listener, notice, file):
+        came = given(listener, notice, file)
+        form = ctypes.create_string_buffer(struct.pack("QqiI", notice, came, 0, 0))
+        LIBC.ioctl(listener, ctypes.c_ulong(0xC0182101), form)
+
+    supervised(111, os.getpgrp, answer)
+
+
+def answered():
+    """What the supervisor puts there is what an open returns."""
+
+    def answer(listener, notice, file):
+        if given(listener, notice, file, SECCOMP_ADDFD_FLAG_SEND) < 0:
+            cannot("no SECCOMP_ADDFD_FLAG_SEND")
+
+    supervised(2, lambda: syscall(2, b"words2.bin", 0), answer)
 
 
 def clone_by_number():
