@@ -36,7 +36,6 @@ impl Kernel {
         } else {
             typed.then_some(flags as u8)
         };
-        let path = block.path(row, second);
         let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
         // A file without a name has that of another one, as far as the log shows it.
         let deleted = flags & open_flags::DELETED != 0;
@@ -46,6 +45,9 @@ impl Kernel {
         } else {
             block.rows.has(row, C::File).then(|| block.rows.file[row])
         };
+        // It is seldom in the processor's cache: read here, it is there when it is needed below.
+        let known_type = id.and_then(|id| self.tasks.files.inodes.types.get(id));
+        let path = block.path(row, second);
         let mut file = OpenFileDescription::new(path, id, file_type);
         file.opened = block.since;
         // Whether what has this name is another file for others.
@@ -67,7 +69,9 @@ impl Kernel {
                         types.learn(id, FileType::Regular as u8);
                     }
                 }
-                (Some(id), None) => file.file_type = types.get(id),
+                (Some(now), None) => {
+                    file.file_type = if id == Some(now) { known_type } else { types.get(now) };
+                }
                 (Some(id), Some(file_type)) => types.learn(id, file_type),
                 (None, _) => {}
             }
