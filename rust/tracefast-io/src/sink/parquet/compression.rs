@@ -113,6 +113,10 @@ pub(crate) struct Packer {
     codec: i32,
     compressor: PageCompressor,
     packed: Vec<u8>,
+    /// The last page, packed, unless it is a long one.
+    last: Bytes,
+    /// A page that others may be the same as, and what it was packed to.
+    kept: (Vec<u8>, Bytes),
 }
 
 enum PageCompressor {
@@ -130,14 +134,37 @@ impl Packer {
                 PageCompressor::Zstd(Compressor::new(level.compression_level())?)
             }
         };
-        Ok(Self { codec: compression.codec(), compressor, packed: Vec::new() })
+        Ok(Self {
+            codec: compression.codec(),
+            compressor,
+            packed: Vec::new(),
+            last: Bytes::new(),
+            kept: (Vec::new(), Bytes::new()),
+        })
     }
 
     pub(crate) fn codec(&self) -> i32 {
         self.codec
     }
 
+    /// Compresses a page.
     pub(crate) fn pack(&mut self, plain: &[u8]) -> io::Result<Bytes> {
+        let same = plain == self.kept.0;
+        let packed = if same { self.kept.1.clone() } else { self.compress(plain)? };
+        self.last = if packed.len() > LONG { Bytes::new() } else { packed.clone() };
+        Ok(packed)
+    }
+
+    /// Keeps the page that was packed last, as others may be the same: takes its bytes, and gives
+    /// other memory for them.
+    pub(crate) fn keep(&mut self, plain: &mut Vec<u8>) {
+        if !self.last.is_empty() {
+            std::mem::swap(&mut self.kept.0, plain);
+            self.kept.1 = self.last.clone();
+        }
+    }
+
+    fn compress(&mut self, plain: &[u8]) -> io::Result<Bytes> {
         let packed = &mut self.packed;
         let len = match &mut self.compressor {
             PageCompressor::None => return Ok(Bytes::copy_from_slice(plain)),
@@ -161,7 +188,31 @@ impl Packer {
 
     /// Frees the memory of an unusually large page.
     pub(crate) fn shrink(&mut self, capacity: usize) {
+        self.last = Bytes::new();
+        if self.kept.0.len() > capacity {
+            self.kept = (Vec::new(), Bytes::new());
+        }
         self.packed.truncate(capacity);
         self.packed.shrink_to(capacity);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_was_kept_is_packed_as_before() {
+        for compression in [Compression::NONE, Compression::LZ4, Compression::default()] {
+            let mut packer = Packer::new(compression).unwrap();
+            let pages = [b"abcabcabc".repeat(99), b"abcabcabd".repeat(99), Vec::new()];
+            let packed = pages.each_ref().map(|page| packer.compress(page).unwrap());
+            for i in [0, 1, 0, 2, 0, 1, 2] {
+                assert_eq!(packer.pack(&pages[i]).unwrap(), packed[i]);
+                assert_eq!(packer.pack(&pages[0]).unwrap(), packed[0]);
+                packer.keep(&mut pages[0].clone());
+                packer.shrink(if i == 1 { 1 } else { 1 << 20 });
+            }
+        }
     }
 }

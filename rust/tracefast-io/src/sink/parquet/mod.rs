@@ -189,14 +189,20 @@ fn encode_column(
     if arrays.iter().all(|array| array.null_count() == array.len()) {
         return nulls::encode(chunk, buffers, arrays);
     }
-    match (order, grows(index)) {
+    let encoded = match (order, grows(index)) {
         (Order::Text, _) if index == Column::Args as usize => {
             texts::encode_dictionary(chunk, buffers, arrays, Contents::Arguments)
         }
         (Order::Text, _) => texts::encode_dictionary(chunk, buffers, arrays, Contents::Names),
         (_, true) => integers::encode_deltas(chunk, buffers, order, arrays),
         (_, false) => integers::encode_dictionary(chunk, buffers, order, arrays),
+    }?;
+    if index == Column::Task as usize {
+        // Tasks are numbered as their ids appear. Unless an id is used again, the columns of both
+        // have the same keys, and those of processes without threads, too.
+        packer.keep(&mut buffers.page);
     }
+    Ok(encoded)
 }
 
 /// Columns whose values mostly differ from row to row by little.
