@@ -107,22 +107,40 @@ fn buffers(parts: &[Part]) -> Arc<[Buffer]> {
     out.into()
 }
 
-/// Appends values of rows whose mask has the bit, and the default for others.
+/// Appends values of rows that have one, and the default for others. The bits of the rows are those
+/// of `plane` from bit `at` on.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
 fn put_valid<T: Copy, U: Copy + Default>(
     out: &mut Vec<U>,
     values: &[T],
-    valid: &[u64],
-    bit: u64,
+    plane: &[u64],
+    at: usize,
     map: impl Fn(T) -> U,
 ) {
-    out.extend(
-        values.iter().zip(valid).map(
-            |(&value, &valid)| {
-                if valid & bit != 0 { map(value) } else { U::default() }
-            },
-        ),
-    );
+    let mut at = at;
+    for values in values.chunks(64) {
+        let bits = bits(plane, at);
+        at += values.len();
+        let all = u64::MAX >> (64 - values.len());
+        // Of most words all rows or none have a value.
+        if bits & all == all {
+            out.extend(values.iter().map(|&value| map(value)));
+        } else if bits & all == 0 {
+            out.resize(out.len() + values.len(), U::default());
+        } else {
+            out.extend(values.iter().zip(0..).map(|(&value, row): (_, u32)| {
+                if bits >> row & 1 != 0 { map(value) } else { U::default() }
+            }));
+        }
+    }
+}
+
+/// The 64 bits of a plane from bit `at` on; those behind its end are 0.
+fn bits(plane: &[u64], at: usize) -> u64 {
+    let word = |at: usize| plane.get(at).copied().unwrap_or(0);
+    let (first, shift) = (at / 64, at % 64);
+    // In two steps: no shift by 64.
+    word(first) >> shift | word(first + 1) << 1 << (63 - shift)
 }
 
 struct Batch<'a> {
@@ -214,6 +232,7 @@ impl Batch<'_> {
     ) -> ScalarBuffer<U> {
         let mut out: Vec<U> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
+        let plane = self.plane(column);
         for ((part, valid), any) in self.parts.iter().zip(&self.valid).zip(&self.any_of) {
             if any & column.bit() == 0 {
                 out.resize(out.len() + valid.len(), U::default());
@@ -232,7 +251,8 @@ impl Batch<'_> {
             if full {
                 out.extend(values.iter().map(|&value| map(block, value)));
             } else {
-                put_valid(&mut out, values, valid, column.bit(), |value| map(block, value));
+                let at = out.len();
+                put_valid(&mut out, values, plane, at, |value| map(block, value));
             }
         }
         ScalarBuffer::from(out)
@@ -245,9 +265,14 @@ impl Batch<'_> {
         if self.any & column.bit() == 0 {
             return Some(NullBuffer::new_null(self.len));
         }
-        let words = self.len.div_ceil(64);
-        let bits = self.planes[column as usize * words..][..words].to_vec();
+        let bits = self.plane(column).to_vec();
         Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, self.len)))
+    }
+
+    /// The bitmap of a column.
+    fn plane(&self, column: C) -> &[u64] {
+        let words = self.len.div_ceil(64);
+        &self.planes[column as usize * words..][..words]
     }
 
     fn int64(&self, column: C, get: impl Fn(&Rows) -> &Vec<i64>) -> ArrayRef {
@@ -353,6 +378,7 @@ impl Batch<'_> {
         }
         let mut out: Vec<u128> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
+        let plane = self.plane(column);
         let mut base: u128 = 0;
         let mut last: Option<&Arc<ResolvedBlock>> = None;
         for ((part, valid), any) in self.parts.iter().zip(&self.valid).zip(&self.any_of) {
@@ -381,9 +407,8 @@ impl Batch<'_> {
             if full {
                 out.extend(views.iter().map(|&view| place(view)));
             } else {
-                out.extend(views.iter().zip(&**valid).map(|(&view, &valid)| {
-                    if valid & column.bit() != 0 { place(view) } else { 0 }
-                }));
+                let at = out.len();
+                put_valid(&mut out, views, plane, at, place);
             }
         }
         let buffers = Arc::clone(&self.buffers);
