@@ -149,7 +149,7 @@ impl Packer {
 
     /// Compresses a page.
     pub(crate) fn pack(&mut self, plain: &[u8]) -> io::Result<Bytes> {
-        let same = plain == self.kept.0;
+        let same = !plain.is_empty() && plain == self.kept.0;
         let packed = if same { self.kept.1.clone() } else { self.compress(plain)? };
         self.last = if packed.len() > LONG { Bytes::new() } else { packed.clone() };
         Ok(packed)
