@@ -299,7 +299,7 @@ mod tests {
                 pages.extend((start..start + len).map(|page| (page, (mapping, writable))));
             }
             Memory::Unmap { start, len } => {
-                pages.retain(|page, _| !(start..start + len).contains(page))
+                pages.retain(|page, _| !(start..start + len).contains(page));
             }
             Memory::Protect { start, len, writable } => {
                 pages.range_mut(start..start + len).for_each(|(_, page)| page.1 = writable);
