@@ -89,6 +89,11 @@ impl Kernel {
             }
             Some(Detail::PeeksLater) => self.peeks_later(pending.held[0].map(|held| held.file)),
             Some(&Detail::Renames(names)) => self.names_nodes(head.op, names),
+            Some(Detail::Added(_)) => {
+                self.tasks.files.adding += 1;
+                let unseen = UnseenMoves { adds: true, ..UnseenMoves::default() };
+                pending.unseen = Some(Box::new(unseen));
+            }
             _ => {}
         }
         match head.op {

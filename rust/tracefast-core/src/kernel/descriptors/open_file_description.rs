@@ -292,6 +292,9 @@ pub(crate) struct OpenFileDescriptions {
     pub complete: bool,
     /// Calls of some children are not in the log.
     pub hidden: bool,
+    /// Calls under way by which supervisors of seccomp put descriptors into other tasks: what a call
+    /// of those returns meanwhile may be one of these (`SECCOMP_ADDFD_FLAG_SEND`).
+    pub adding: u32,
     /// How often directories got other names, any of those that were open.
     pub moves: u32,
 }

@@ -197,8 +197,9 @@ impl Tasks {
         }
         let table = &self.tables[at];
         let alone = !(table.unordered || table.diverged);
-        // Without an order it may be what a supervisor has put there.
-        let given = self.unordered && self.supervised;
+        // It may be what a supervisor has put there: is about to, or has, where there is no order.
+        let adding = self.files.adding > 0 && !inherited;
+        let given = adding || self.unordered && self.supervised;
         if !alone || given || (self.unordered || table.changes_unseen) && inherited {
             self.unordered(file);
         }

@@ -85,6 +85,8 @@ pub(crate) struct UnseenMoves {
     pub files: bool,
     /// A call may cut a file by its name meanwhile.
     pub cuts: bool,
+    /// A supervisor of seccomp puts a descriptor into another task meanwhile.
+    pub adds: bool,
     /// How many users the first one had when the call began, if that replaces it by the second one.
     pub users: u32,
 }
@@ -104,6 +106,9 @@ impl UnseenMoves {
         }
         if self.cuts {
             files.inodes.end_cut();
+        }
+        if self.adds {
+            files.adding -= 1;
         }
     }
 

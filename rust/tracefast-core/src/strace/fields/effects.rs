@@ -449,7 +449,7 @@ impl FieldWriter<'_> {
         let split = Split::new(text, 1);
         let Some(command) = split.get(text, 1) else { return };
         // The lengths of the structures are part of the numbers, so they are those of 64 bits.
-        if is_constant(command, b"SECCOMP_IOCTL_NOTIF_ADDFD", SECCOMP_IOCTL_NOTIF_ADDFD.into()) {
+        if is_addfd(command) {
             let added = scm_rights::added(text);
             self.rows.effect[self.row].detail = self.side.detail(Detail::Added(added));
         } else if let Ok(fd @ 1..) = i32::try_from(ret) {
@@ -558,6 +558,15 @@ fn resizes(command: &[u8]) -> bool {
 /// Whether `ioctl(4, FICLONE, 3)` does.
 pub(crate) fn ioctl_resizes(args: &[u8]) -> bool {
     Split::new(args, 1).get(args, 1).is_some_and(resizes)
+}
+
+/// Whether `ioctl(6, SECCOMP_IOCTL_NOTIF_ADDFD, {...})` does something in another process.
+pub(crate) fn adds_descriptor(args: &[u8]) -> bool {
+    Split::new(args, 1).get(args, 1).is_some_and(is_addfd)
+}
+
+fn is_addfd(command: &[u8]) -> bool {
+    is_constant(command, b"SECCOMP_IOCTL_NOTIF_ADDFD", SECCOMP_IOCTL_NOTIF_ADDFD.into())
 }
 
 /// The status flags as [`Op::SetStatus`] stores them.

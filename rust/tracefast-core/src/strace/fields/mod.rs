@@ -22,7 +22,7 @@ mod transfer;
 mod vectors;
 mod writer;
 
-use crate::events::details::Detail;
+use crate::events::details::{Added, Detail};
 use crate::events::rows::{Rows, Side, ViewSource};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::EntryEffect;
@@ -113,6 +113,9 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
     match shape.special {
         Special::Fallocate => head.op = Op::Allocate,
         Special::Ioctl if effects::ioctl_resizes(args) => head.op = Op::Allocate,
+        Special::Ioctl if effects::adds_descriptor(args) => {
+            head.detail = Some(side.detail(Detail::Added(Added::default())));
+        }
         Special::Fcntl => {
             if let Some(status) = effects::new_status(args) {
                 (head.op, head.flags) = (Op::SetStatus, status);
