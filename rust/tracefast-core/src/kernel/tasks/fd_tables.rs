@@ -197,9 +197,10 @@ impl Tasks {
         }
         let table = &self.tables[at];
         let alone = !(table.unordered || table.diverged);
-        // It may be what a supervisor has put there: is about to, or has, where there is no order.
+        // It may be what a supervisor is putting there. In a log in several files times show the order,
+        // which are not those at which calls return.
         let adding = self.files.adding > 0 && !inherited;
-        let given = adding || self.unordered && self.supervised;
+        let given = adding || (self.unordered || self.separate) && self.supervised;
         if !alone || given || (self.unordered || table.changes_unseen) && inherited {
             self.unordered(file);
         }
