@@ -189,3 +189,24 @@ def test_a_message_may_come_through_any_connection(tmp_path: Path) -> None:
         rows = pl.DataFrame(tf.read(log, assume_complete=True)).tail(2)
         assert rows["offset_known"].cast(pl.String).to_list() == [known, known]
         assert rows["path"].to_list() == (["/b", "/a"] if known == "exact" else [None, None])
+
+
+def test_a_supervisor_and_its_task_in_a_log_in_several_files(tmp_path: Path) -> None:
+    """By strace's times the call returned before the supervisor gave it what it returns."""
+    start = 1700000000
+    (tmp_path / "log.100").write_text(
+        f'{start}.000100 openat(AT_FDCWD, "/data", O_RDONLY) = 3 <0.000010>\n'
+        f"{start}.000200 clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000050>\n"
+        f"{start}.000777 ioctl(6, SECCOMP_IOCTL_NOTIF_ADDFD, {{id=0x22ed, "
+        "flags=SECCOMP_ADDFD_FLAG_SEND, srcfd=3, newfd=0, newfd_flags=0}) = 4 <0.000327>\n"
+    )
+    (tmp_path / "log.101").write_text(
+        f'{start}.000280 openat(AT_FDCWD, "/own", O_RDONLY) = 5 <0.000010>\n'
+        f"{start}.000300 seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, "
+        "{len=4, filter=0x7ffd10}) = 6 <0.000010>\n"
+        f'{start}.000478 openat(AT_FDCWD, "/other", O_RDONLY) = 4 <0.000297>\n'
+        f'{start}.000821 read(4, "x"..., 16) = 16 <0.000005>\n'
+        f'{start}.000831 read(5, "x"..., 16) = 16 <0.000005>\n'
+    )
+    rows = pl.DataFrame(tf.read(tmp_path / "log")).filter(pl.col("name") == "read")
+    assert rows["offset_known"].cast(pl.String).to_list() == ["ambiguous", "exact"]
