@@ -285,7 +285,7 @@ def unnamed():
 
 
 def unnamed_twins():
-    """Files of one name that is none any more are opened again by their numbers."""
+    """Two files without a name, which show the same one, are opened by their numbers."""
     one, two = os.memfd_create("m"), os.memfd_create("m")
     os.write(one, bytes(20))
     first = os.open(f"/proc/self/fd/{one}", RW | APPEND)

@@ -14,6 +14,13 @@ const ANY: u64 = 0;
 /// How many links are remembered. Where there are more, any name may lead to a node.
 const LINKS: usize = 1 << 16;
 
+/// How many targets of one link are remembered: one with more may lead anywhere.
+const TARGETS: usize = 16;
+
+/// How many nodes are remembered, as each removal looks at all. Where there are more, any name may
+/// lead to one.
+const NODES: usize = 1 << 10;
+
 /// A name of a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
@@ -39,8 +46,9 @@ pub(crate) struct Nodes {
     names: HashMap<u64, Vec<Node>>,
     /// Symbolic links, and to which names they lead; `None`: any.
     links: HashMap<u64, Vec<Option<u64>>>,
-    /// How many links there are.
+    /// How many links and nodes there are.
     count: usize,
+    nodes: usize,
     /// Any name may lead to a node.
     any: bool,
 }
@@ -65,6 +73,11 @@ impl Nodes {
         self.any |= part.is_none() || self.count > LINKS;
         let mut made: Vec<(u64, Node)> = part.map(|part| (part, node)).into_iter().collect();
         while let Some((part, node)) = made.pop() {
+            self.nodes += 1;
+            self.any |= self.nodes > NODES;
+            if self.any {
+                break;
+            }
             let names = self.names.entry(part).or_default();
             names.push(node);
             if names.len() > 1 {
@@ -76,11 +89,18 @@ impl Nodes {
             let links = self.links.iter().filter(|(_, targets)| leads(targets));
             made.extend(links.map(|(&link, _)| (link, Node::LASTING)));
         }
+        if self.any {
+            // Nothing else matters from here on.
+            (self.names, self.links) = (HashMap::default(), HashMap::default());
+        }
     }
 
     /// A symbolic link with this name leads to that one.
     #[cold]
     pub(crate) fn link(&mut self, target: Option<u64>, link: Option<u64>) {
+        if self.any || self.count > LINKS {
+            return;
+        }
         let leads = target.is_none_or(|target| self.names.contains_key(&target)) && self.exist();
         let Some(name) = link else {
             self.any |= leads;
@@ -88,9 +108,15 @@ impl Nodes {
         };
         let targets = self.links.entry(name).or_default();
         if !targets.contains(&target) {
-            targets.push(target);
             self.count += 1;
-            self.any |= self.count > LINKS && !self.names.is_empty();
+            targets.push(target);
+            if targets.len() > TARGETS {
+                *targets = vec![None];
+            }
+        }
+        if self.count > LINKS {
+            self.links = HashMap::default();
+            self.any |= !self.names.is_empty();
         }
         if leads {
             self.make(link, Node::LASTING);
@@ -131,6 +157,7 @@ impl Nodes {
             && let Some(at) = names.iter().position(|node| node.id == id)
         {
             names.swap_remove(at);
+            self.nodes -= 1;
             if names.is_empty() {
                 self.names.remove(&part);
             }
@@ -193,7 +220,21 @@ mod tests {
             nodes.link(Some(1), Some(link % (LINKS as u64 + 9) + 2));
         }
         assert!(!nodes.exist());
+        assert!(nodes.links.is_empty());
         nodes.make(Some(0), Node::LASTING);
         assert!(nodes.any);
+    }
+
+    #[test]
+    fn many_nodes_and_targets_take_no_memory() {
+        let (mut nodes, mut links) = (Nodes::default(), Nodes::default());
+        for at in 0..2 * NODES as u64 {
+            nodes.make(Some(at + 1), Node::LASTING);
+            links.link(Some(at + 9), Some(1));
+        }
+        assert!(nodes.names.is_empty() && nodes.exist() && nodes.may_be_at(Some(b"/x")));
+        assert!(links.links[&1].len() <= TARGETS);
+        links.make(Some(5), Node::LASTING);
+        assert!(links.names.contains_key(&1), "the link may lead anywhere");
     }
 }
