@@ -46,9 +46,10 @@ pub(crate) struct Nodes {
     names: HashMap<u64, Vec<Node>>,
     /// Symbolic links, and to which names they lead; `None`: any.
     links: HashMap<u64, Vec<Option<u64>>>,
-    /// How many links and nodes there are.
+    /// How many links there are.
     count: usize,
-    nodes: usize,
+    /// How many names of nodes there are.
+    known: usize,
     /// Any name may lead to a node.
     any: bool,
 }
@@ -73,8 +74,8 @@ impl Nodes {
         self.any |= part.is_none() || self.count > LINKS;
         let mut made: Vec<(u64, Node)> = part.map(|part| (part, node)).into_iter().collect();
         while let Some((part, node)) = made.pop() {
-            self.nodes += 1;
-            self.any |= self.nodes > NODES;
+            self.known += 1;
+            self.any |= self.known > NODES;
             if self.any {
                 break;
             }
@@ -157,7 +158,7 @@ impl Nodes {
             && let Some(at) = names.iter().position(|node| node.id == id)
         {
             names.swap_remove(at);
-            self.nodes -= 1;
+            self.known -= 1;
             if names.is_empty() {
                 self.names.remove(&part);
             }
