@@ -11,15 +11,20 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::{EventKind, Motion, Op, Status, open_flags};
 
-/// Kinds of rows whose task is unknown if they do not name it.
-const KINDS_WITHOUT_TASK: [EventKind; 4] =
-    [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
+/// Which kinds of rows are of a task, as bits: those that do not have the task's id, those that have.
+const OF_TASK: [u32; 2] = {
+    let unknown = 1 << EventKind::Event as u32
+        | 1 << EventKind::Function as u32
+        | 1 << EventKind::Marker as u32
+        | 1 << EventKind::Lost as u32;
+    let all = ((1 << EventKind::TEXTS.len()) - 1) & !(1 << EventKind::Unparsed as u32);
+    [all & !unknown, all]
+};
 
 /// Whether a row of this kind is of a task; `named`: it has the task's id.
 #[inline]
 pub(crate) fn is_of_task(kind: u8, named: bool) -> bool {
-    kind != EventKind::Unparsed as u8
-        && (named || KINDS_WITHOUT_TASK.iter().all(|&foreign| foreign as u8 != kind))
+    OF_TASK[usize::from(named)] >> (kind & 31) & 1 != 0
 }
 
 /// How much of the model a row needs.
@@ -58,6 +63,8 @@ pub struct ModelRows {
     pub text_bytes: usize,
     /// Rows of calls whose first half is in another block, or missing.
     pub open: Vec<u32>,
+    /// Rows that act on a file by its name, or open it.
+    pub named: Vec<u32>,
     /// A bit for each row: it must be looked at.
     visits: Vec<u64>,
     /// The class of each row, and whether its entry came before it.
@@ -87,6 +94,7 @@ impl ModelRows {
         self.visits.clear();
         self.visits.resize(rows.len.div_ceil(64), 0);
         self.open.clear();
+        self.named.clear();
         self.classes.clear();
         self.classes.resize(rows.len, (RowClass::Idle, false));
         // These steps may find the task of rows that do not name it.
@@ -115,6 +123,7 @@ impl ModelRows {
     /// Clears everything.
     pub fn clear(&mut self) {
         self.done = false;
+        self.named.clear();
         self.visits.clear();
         self.classes.clear();
     }
@@ -170,6 +179,30 @@ impl ModelRows {
     }
 }
 
+/// What a row must have to be of the class of its operation.
+mod needs {
+    /// One descriptor, which was open.
+    pub(super) const ONE: u8 = 1;
+    /// A path whose identity is known, and no data that moves.
+    pub(super) const NAMED: u8 = 2;
+    /// A path without links.
+    pub(super) const RESOLVED: u8 = 4;
+}
+
+/// The class of each operation, and what its rows need to be of it. Others are of class `Other`.
+const CLASSES: [(RowClass, u8); 256] = {
+    use RowClass::{Close, Directory, Idle, Open, Other, Path, Use};
+    let mut classes = [(Other, 0); 256];
+    classes[Op::None as usize] = (Idle, 0);
+    classes[Op::Use as usize] = (Use, needs::ONE);
+    classes[Op::Seek as usize] = (Use, needs::ONE);
+    classes[Op::Close as usize] = (Close, needs::ONE);
+    classes[Op::Path as usize] = (Path, needs::NAMED);
+    classes[Op::Open as usize] = (Open, needs::NAMED);
+    classes[Op::Chdir as usize] = (Directory, needs::NAMED | needs::RESOLVED);
+    classes
+};
+
 fn classify(
     rows: &Rows,
     ebadf: Option<u32>,
@@ -182,64 +215,80 @@ fn classify(
     let (errno, status) = (&rows.errno[..len], &rows.status[..len]);
     let effects = &rows.effect[..len];
     let mut known = [NOBODY; KNOWN];
-    let ModelRows { visits, classes, kinds, text_bytes, .. } = model_rows;
+    let ModelRows { named: by_name, visits, classes, kinds, text_bytes, .. } = model_rows;
     *text_bytes = (0..len).map(|row| rows.text_bytes(row)).sum();
+    count_kinds(kind, kinds);
     let classes = &mut classes[..len];
     for (at, visits) in visits.iter_mut().enumerate() {
         let mut word = 0;
         for row in at * 64..(at * 64 + 64).min(len) {
-            let (kind, effect) = (kind[row], &effects[row]);
-            kinds[usize::from(kind)] += 1;
-            let named = valid[row] & C::Tid.bit() != 0;
+            let (valid, effect) = (valid[row], &effects[row]);
+            let named = valid & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
-            let known = &mut known[task as usize % KNOWN];
             // This error may show that the descriptor was not open when the call was entered.
-            let closed = ebadf == Some(errno[row]) && valid[row] & C::Errno.bit() != 0;
-            let class = if status[row] == Status::Detached as u8 {
-                RowClass::Other
-            } else {
-                class_of(effect, valid[row], closed && effect.begun, details)
-            };
-            classes[row] = if named { (class, effect.begun) } else { (RowClass::Other, false) };
-            let doubtful = tasks_may_be_named && !named;
-            if class != RowClass::Idle || effect.begun || doubtful || *known != task {
-                if !is_of_task(kind, named) {
-                    // A damaged line may hide a call.
-                    word |= u64::from(effect.op != Op::None) << (row % 64);
-                    continue;
-                }
-                *known = task;
-                word |= 1 << (row % 64);
+            let closed = valid & C::Errno.bit() != 0 && ebadf == Some(errno[row]);
+            let class = class_of(effect, valid, closed && effect.begun, details);
+            let detached = status[row] == Status::Detached as u8;
+            let class = if detached { RowClass::Other } else { class };
+            if matches!(class, RowClass::Path | RowClass::Open) {
+                by_name.push(row as u32);
             }
+            classes[row] = if named { (class, effect.begun) } else { (RowClass::Other, false) };
+            if !is_of_task(kind[row], named) {
+                // A damaged line may hide a call.
+                word |= u64::from(effect.op != Op::None) << (row % 64);
+                continue;
+            }
+            let known = &mut known[task as usize % KNOWN];
+            let doubtful = tasks_may_be_named && !named;
+            // All of it, without branches: which rows are idle, a processor cannot predict.
+            let visited = (class != RowClass::Idle) | effect.begun | doubtful | (*known != task);
+            *known = task;
+            word |= u64::from(visited) << (row % 64);
         }
         *visits = word;
     }
 }
 
+/// Counts the rows of each kind; nearly all are calls.
+fn count_kinds(rows: &[u8], kinds: &mut [u64]) {
+    for rows in rows.chunks(64) {
+        let calls = rows.iter().map(|&kind| u8::from(kind == EventKind::Syscall as u8)).sum::<u8>();
+        kinds[EventKind::Syscall as usize] += u64::from(calls);
+        if usize::from(calls) < rows.len() {
+            for &kind in rows.iter().filter(|&&kind| kind != EventKind::Syscall as u8) {
+                kinds[usize::from(kind)] += 1;
+            }
+        }
+    }
+}
+
+#[inline(always)] // A few instructions for nearly every row.
 fn class_of(effect: &Effect, valid: u64, closed: bool, details: &[Detail]) -> RowClass {
-    let Effect { op, detail, .. } = *effect;
-    if op == Op::None && detail == NO_DETAIL {
-        return RowClass::Idle;
-    }
-    if effect.relative || effect.relative2 || effect.identify2 {
-        return RowClass::Other;
-    }
-    let has = |column: C| valid & column.bit() != 0;
-    let one = has(C::Fd) && !has(C::Fd2) && !closed;
+    let one = valid & (C::Fd.bit() | C::Fd2.bit()) == C::Fd.bit() && !closed;
     let named = effect.motion == Motion::None && !effect.identify;
-    match (op, details.get(detail as usize)) {
-        (Op::Use | Op::Seek, None) if one => RowClass::Use,
-        (Op::Close, None) if one => RowClass::Close,
-        (Op::None, Some(Detail::Memory(_))) => RowClass::Memory,
-        (Op::Use, Some(Detail::Memory(_))) if one => RowClass::Memory,
-        (Op::Path, None | Some(Detail::Directory(_) | Detail::Numbered(..))) if named => {
-            RowClass::Path
-        }
-        (Op::Open, None | Some(Detail::Directory(_))) if named => RowClass::Open,
-        (Op::Chdir, None) if named && effect.flags & open_flags::RESOLVED != 0 => {
-            RowClass::Directory
-        }
-        _ => RowClass::Other,
+    let resolved = effect.flags & open_flags::RESOLVED != 0;
+    let has = u8::from(one) * needs::ONE
+        | u8::from(named) * needs::NAMED
+        | u8::from(resolved) * needs::RESOLVED;
+    let (class, needed) = if effect.detail == NO_DETAIL {
+        CLASSES[effect.op as usize]
+    } else {
+        detailed(effect, details)
+    };
+    let indirect = effect.relative | effect.relative2 | effect.identify2;
+    let idle = class == RowClass::Idle;
+    if needed & !has == 0 && (idle || !indirect) { class } else { RowClass::Other }
+}
+
+/// The same as in [`CLASSES`], for a row with a detail.
+fn detailed(effect: &Effect, details: &[Detail]) -> (RowClass, u8) {
+    match (effect.op, details.get(effect.detail as usize)) {
+        (Op::None, Some(Detail::Memory(_))) => (RowClass::Memory, 0),
+        (Op::Use, Some(Detail::Memory(_))) => (RowClass::Memory, needs::ONE),
+        (Op::Path, Some(Detail::Directory(_) | Detail::Numbered(..))) => CLASSES[Op::Path as usize],
+        (Op::Open, Some(Detail::Directory(_))) => CLASSES[Op::Open as usize],
+        _ => (RowClass::Other, 0),
     }
 }
 

@@ -54,6 +54,9 @@ impl Kernel {
             model_rows.visit_all(0, own);
         }
         model_columns.rows = own;
+        for &row in &model_rows.named {
+            self.tasks.files.inodes.fetch(rows.file[row as usize]);
+        }
         let mut block = BlockRows {
             rows,
             side,

@@ -395,19 +395,26 @@ fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
 /// for texts that are far apart, and were written long ago.
 #[inline]
 pub(crate) fn fetch(text: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
     if let (Some(first), Some(last)) = (text.first(), text.last()) {
+        fetch_place(first);
+        fetch_place(last);
+    }
+}
+
+/// The same for one place in memory.
+#[inline]
+pub(crate) fn fetch_place<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        for byte in [first, last] {
-            // SAFETY: it reads nothing, whatever the address, and every such processor has it.
-            #[allow(unsafe_code)]
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast());
-            }
+        // SAFETY: it reads nothing, whatever the address, and every such processor has it.
+        #[allow(unsafe_code)]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = text;
+    let _ = place;
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -34,6 +34,22 @@ pub(crate) fn is_stream(file_type: u8) -> bool {
     [Directory, Pipe, Fifo, Socket, Char, Anon].iter().any(|&stream| stream as u8 == file_type)
 }
 
+impl OpenFileDescription {
+    /// Notes its columns for rows of the block at hand; `path`: a view of its path. Returns their
+    /// index in [`crate::events::model_columns`].
+    fn describe(&mut self, block: &mut BlockRows<'_>, path: Option<u128>) -> u32 {
+        self.description = block.model_columns.descriptions.len() as u32;
+        self.described = block.number;
+        block.model_columns.descriptions.push(FileColumns {
+            number: self.number(),
+            path,
+            id: self.id,
+            file_type: self.file_type,
+        });
+        self.description
+    }
+}
+
 impl Kernel {
     /// The description that `fd` refers to. If the log does not show how it was opened, but the
     /// call shows that it was open, it is older than the log.
@@ -106,15 +122,28 @@ impl Kernel {
     #[inline(never)]
     fn describe_again(&mut self, block: &mut BlockRows<'_>, file: DescriptionRef) -> Option<u32> {
         let open = self.tasks.files.numbered(file)?;
-        open.description = block.model_columns.descriptions.len() as u32;
-        open.described = block.number;
-        block.model_columns.descriptions.push(FileColumns {
-            number: open.number(),
-            path: open.path.as_ref().map(|path| block.side.put(path)),
-            id: open.id,
-            file_type: open.file_type,
-        });
-        Some(open.description)
+        let path = open.path.as_ref().map(|path| block.side.put(path));
+        Some(open.describe(block, path))
+    }
+
+    /// Describes what the row has opened for the rows of the block that use it. They get the view
+    /// that this row has: a text with one view is looked up once.
+    pub(crate) fn describe_opened(
+        &mut self,
+        block: &mut BlockRows<'_>,
+        row: usize,
+        file: DescriptionRef,
+        second: bool,
+    ) {
+        let (column, view) = if second {
+            (C::Path2, block.rows.path2[row])
+        } else {
+            (C::Path, block.rows.path[row])
+        };
+        let path = block.rows.has(row, column).then_some(view);
+        if let Some(open) = self.tasks.files.numbered(file) {
+            open.describe(block, path);
+        }
     }
 
     /// Compares the annotation of the row's descriptor with the description that it is known to

@@ -129,6 +129,7 @@ impl Kernel {
             block.rows.ofd[row] = number;
             block.set(row, C::Ofd);
         }
+        self.describe_opened(block, row, file, second);
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
             let inodes = &mut self.tasks.files.inodes;

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kernel::files::length::{Length, Moment};
 use crate::kernel::files::types::Types;
+use crate::text::scan::fetch_place;
 use crate::thin_vec::ThinVec;
 
 /// Index in [`Inodes`]. It is used again.
@@ -433,6 +434,15 @@ impl Inodes {
             return None;
         }
         self.moved.get(&name).copied()
+    }
+
+    /// It will be asked soon which file this name refers to, and of which type that is.
+    #[inline]
+    pub(crate) fn fetch(&self, name: u64) {
+        if let Some(bits) = self.moved_bits.get(moved_bit(name).0) {
+            fetch_place(bits);
+        }
+        self.types.fetch(name);
     }
 
     /// How a name leads to its file, as a call has `shown`. That counts if the file has got its

@@ -4,6 +4,7 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::files::nodes::Nodes;
+use crate::text::scan::fetch_place;
 
 /// How many files are remembered, at most: those with the same last bits share a place.
 const PLACES: usize = 1 << 14;
@@ -24,6 +25,14 @@ impl Types {
     pub(crate) fn get(&self, id: u64) -> Option<u8> {
         let known = *self.known.get(id as usize % PLACES)?;
         (known >> 8 == id >> 8).then_some(known as u8)?.checked_sub(1)
+    }
+
+    /// The type of the file will be asked for soon.
+    #[inline]
+    pub(crate) fn fetch(&self, id: u64) {
+        if let Some(known) = self.known.get(id as usize % PLACES) {
+            fetch_place(known);
+        }
     }
 
     /// A row has shown the type of the file.
