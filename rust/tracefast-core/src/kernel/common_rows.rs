@@ -13,7 +13,7 @@ use crate::events::parsed_block::key_in;
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{CallEntry, EntryEffect, EntryTarget, RowPosition as Place};
-use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
+use crate::events::vocabulary::{Motion, Op};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{BlockRows, Whose};
 use crate::kernel::calls::may_cut;
@@ -21,8 +21,6 @@ use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::{Pending, writes};
-use crate::kernel::transfers::position::{CallStart, Offset};
-use crate::kernel::transfers::transfer;
 
 impl Kernel {
     /// Handles one of the block's own rows, if it does one of these things and a row of the block
@@ -258,11 +256,10 @@ impl Kernel {
             self.learn(block, row, file);
         }
         let Effect { motion, op, .. } = block.rows.effect[row];
-        if motion == Motion::Read && self.common_read(row, block, file, None) {
-            return true;
-        }
         if motion != Motion::None || op == Op::Seek {
-            self.moved(row, block, &[Some(file), None], &[None; 2]);
+            if !self.common_transfer(row, block, file, None) {
+                self.moved(row, block, &[Some(file), None], &[None; 2]);
+            }
         } else if has(C::Size) {
             self.found_size(row, block, Some(file));
         }
@@ -314,56 +311,6 @@ impl Kernel {
         file
     }
 
-    /// A read of data while no other call moves the position of the description; `call_start`: it
-    /// was under way since its entry.
-    #[inline]
-    fn common_read(
-        &mut self,
-        row: usize,
-        block: &mut BlockRows<'_>,
-        file: DescriptionRef,
-        call_start: Option<CallStart>,
-    ) -> bool {
-        let rows = &mut *block.rows;
-        let valid = rows.valid[row];
-        let effect = &rows.effect[row];
-        let (bytes, place) = (rows.bytes[row], effect.place);
-        let found = valid & (C::Bytes.bit() | C::Errno.bit()) == C::Bytes.bit() && bytes > 0;
-        let made_up = effect.made_up || rows.status[row] == Status::Interrupted as u8;
-        if !found || made_up || rows.is_excessive(row) {
-            return false;
-        }
-        let missing = self.tasks.files.missing_calls();
-        let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return false };
-        let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
-        let Some(start) = open.reads_at(place, || given) else {
-            // There are no offsets in a pipe.
-            let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
-            let unseen = place == At::Stream && !self.follows;
-            return stream && !unseen && open.in_progress.is_alone(call_start);
-        };
-        if !open.in_progress.is_alone(call_start) {
-            return false;
-        }
-        let filtered = missing.may_move(open);
-        let (at, known) = match start {
-            Offset::Exact(at) if filtered && place == At::Position => (at, OffsetKnown::Assumed),
-            Offset::Exact(at) => (at, OffsetKnown::Exact),
-            Offset::Relative(at) if filtered => (at, OffsetKnown::AssumedRelative),
-            Offset::Relative(at) => (at, OffsetKnown::Relative),
-        };
-        let access = transfer::read(open, inodes, start, bytes, block.since, place);
-        let mut valid = valid | C::Offset.bit() | C::OffsetKnown.bit();
-        rows.offset[row] = at;
-        rows.offset_known[row] = known as u8;
-        if let Some(access) = access {
-            rows.access[row] = access as u8;
-            valid |= C::Access.bit();
-        }
-        rows.valid[row] = valid;
-        true
-    }
-
     /// The same for a call that has held the description since its entry.
     fn common_exit_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         let fd = block.rows.fd[row];
@@ -389,9 +336,10 @@ impl Kernel {
         let file = self.common_show(task, row, block, held.file, true);
         let Effect { motion, op, .. } = block.rows.effect[row];
         let moves = motion != Motion::None || op == Op::Seek;
-        if motion == Motion::Read && self.common_read(row, block, file, held.call_start) {
+        let resizes = held.resize.is_some();
+        if moves && !resizes && self.common_transfer(row, block, file, held.call_start) {
             // Done.
-        } else if moves || held.resize.is_some() || block.rows.has(row, C::Size) {
+        } else if moves || resizes || block.rows.has(row, C::Size) {
             self.moved(row, block, &[Some(file), None], &[Some(held), None]);
         }
         held.release(&mut self.tasks.files);

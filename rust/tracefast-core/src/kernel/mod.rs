@@ -21,8 +21,8 @@
 //! 1. `block_order.rs` goes through the rows of a block in the order of the log, and with them
 //!    through the entries of calls whose rows come later. `events/model_rows.rs` has marked the
 //!    rows that have to be looked at.
-//! 2. The row needs nothing unusual, so `common_rows.rs` handles it. Any other row goes through
-//!    `calls.rs`; both give the same result. `block_rows.rs` holds the rows meanwhile, and those
+//! 2. The row needs nothing unusual, so `common_rows.rs` handles it, and `common_transfers.rs` what it
+//!    moves. Any other row goes through `calls.rs`; both give the same result. `block_rows.rs` holds the rows meanwhile, and those
 //!    that the model adds.
 //! 3. `tasks/` finds task 101. `tasks/fork.rs` made it when clone returned: without `CLONE_FILES`,
 //!    its fd table is a copy of its parent's (clone(2)).
@@ -80,6 +80,7 @@ mod block_order;
 mod block_rows;
 mod calls;
 mod common_rows;
+mod common_transfers;
 pub(crate) mod descriptors;
 pub(crate) mod files;
 mod numbered;

@@ -237,12 +237,9 @@ impl OpenFileDescriptions {
         }
     }
 
-    /// A call that began at `since` has shown the size of its file. Files of two sizes at one moment
-    /// are two files.
+    /// A call that began at `since` has shown the size of the file of a description that may be the
+    /// same as others. Files of two sizes at one moment are two files.
     pub(crate) fn compare_sizes(&mut self, file: DescriptionRef, size: i64, since: Moment) {
-        if !self.at(file).is_some_and(|open| open.unsure) {
-            return;
-        }
         self.compare(file);
         if self.inodes.resizing > 0 {
             return;

@@ -44,6 +44,20 @@ pub(crate) fn seek(
     base
 }
 
+/// The same for a seek to `to` from a known position, while no other call moves that: the short form
+/// of [`seek`]; `stays`: it only asks for the position.
+#[inline]
+pub(crate) fn seek_alone(
+    open: &mut OpenFileDescription,
+    inodes: &mut Inodes,
+    to: i64,
+    stays: bool,
+) {
+    inodes.tick();
+    open.at_end_of_write &= stays;
+    open.position = exact(to);
+}
+
 fn exact(at: i64) -> Position {
     Position::At(Offset::Exact(at))
 }

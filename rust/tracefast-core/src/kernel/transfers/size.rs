@@ -20,15 +20,17 @@ pub(crate) fn sized(
     since: Moment,
     size: i64,
 ) -> Option<i64> {
-    let number = files.number(file);
+    let open = files.numbered(file)?;
     // Each attribute of sysfs(5) says that it has a page.
-    let open = files.get(file)?;
     let made_up =
         open.path.as_ref().map_or(open.inherited && size == PAGE, |path| is_generated(path));
     if made_up {
         return None;
     }
-    files.compare_sizes(file, size, since);
+    let number = open.number();
+    if open.unsure {
+        files.compare_sizes(file, size, since);
+    }
     let (open, inodes) = files.with_inodes(file)?;
     let (at, now) = length_of(open, inodes, number)?;
     inodes.check_other_names(at);

@@ -362,6 +362,12 @@ fn finish(
 }
 
 impl OpenFileDescription {
+    /// Whether its position is known, and counts from the start of the file.
+    #[inline]
+    pub(crate) fn is_at_offset(&self) -> bool {
+        matches!(self.position, Position::At(Offset::Exact(_)))
+    }
+
     /// Where a read begins, if that is known and no other call moves the position.
     #[inline]
     pub(crate) fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Offset> {
@@ -401,6 +407,23 @@ pub(crate) fn read(
         open.position = Position::At(start.plus(bytes));
     }
     open.streams[0].see(Some(start), bytes)
+}
+
+/// A read at `at` that found the end of the file while no other call moves the position: the short
+/// form of [`transfer`]. Returns the size of the file, if that proves it.
+#[inline]
+pub(crate) fn read_end(
+    open: &mut OpenFileDescription,
+    inodes: &mut Inodes,
+    at: i64,
+    since: Moment,
+) -> Option<i64> {
+    let now = inodes.tick();
+    let inode = open.inode?;
+    inodes.check_other_names(inode);
+    let length = &mut inodes.get(inode)?.length;
+    let on = open.streams[0].ended_at(Offset::Exact(at));
+    on.then(|| length.ends(at, since, open.read, now).size).flatten()
 }
 
 /// A transfer through a pipe, a socket or a terminal, which has no offset.
