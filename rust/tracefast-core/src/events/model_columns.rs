@@ -49,8 +49,6 @@ pub struct ShownFile {
     pub row: u32,
     /// Position of the description in [`ModelColumns::descriptions`].
     pub description: u32,
-    /// It goes into the columns of the second descriptor.
-    pub second: bool,
 }
 
 /// The columns that are still to be written.
@@ -62,8 +60,9 @@ pub struct ModelColumns {
     pub sightings: Vec<TaskColumns>,
     /// In any order.
     pub descriptions: Vec<FileColumns>,
-    /// In the order of the rows.
-    pub shown: Vec<ShownFile>,
+    /// What goes into the columns of the first descriptor, and of the second one; each in the order
+    /// of the rows.
+    pub shown: [Vec<ShownFile>; 2],
 }
 
 impl ModelColumns {
@@ -72,35 +71,30 @@ impl ModelColumns {
         self.rows = 0;
         self.sightings.clear();
         self.descriptions.clear();
-        self.shown.clear();
+        self.shown.iter_mut().for_each(Vec::clear);
     }
 
     /// Writes the columns. `text`, `side`: the buffers that the views of `rows` point into.
     pub(crate) fn write(&self, rows: &mut Rows, text: &[u8], side: &[u8]) {
         tasks(rows, self);
-        if self.write_files(rows, false, text, side) {
-            self.write_files(rows, true, text, side);
-        }
+        self.write_files::<false>(rows, text, side);
+        self.write_files::<true>(rows, text, side);
     }
 
-    /// Writes what rows show of their first or second descriptors. Returns whether others are left.
-    fn write_files(&self, rows: &mut Rows, second: bool, text: &[u8], side: &[u8]) -> bool {
+    /// Writes what rows show of their first or second descriptors.
+    fn write_files<const SECOND: bool>(&self, rows: &mut Rows, text: &[u8], side: &[u8]) {
         let mut unnamed = Vec::new();
-        let mut columns = FileSlices::of(rows, second);
-        let mut others = false;
-        for shown in &self.shown {
-            if shown.second != second {
-                others = true;
-            } else if let Some(description) = self.descriptions.get(shown.description as usize)
+        let mut columns = FileSlices::<SECOND>::of(rows);
+        for shown in &self.shown[usize::from(SECOND)] {
+            if let Some(description) = self.descriptions.get(shown.description as usize)
                 && columns.show(shown.row as usize, description)
             {
                 unnamed.push(shown.row);
             }
         }
         for row in unnamed {
-            identify(rows, row as usize, second, text, side);
+            identify(rows, row as usize, SECOND, text, side);
         }
-        others
     }
 }
 
@@ -172,12 +166,12 @@ fn part(rows: &mut Rows, range: std::ops::Range<usize>, sighted: &mut Sighted<'_
             continue;
         }
         *task = sighting.id;
-        *valid |= C::Task.bit();
+        let mut found = C::Task.bit();
         if *valid & C::Pid.bit() == 0
             && let Some(group) = sighting.group
         {
             *pid = group;
-            *valid |= C::Pid.bit();
+            found |= C::Pid.bit();
         }
         // A call that began earlier has the name that its task had then.
         if comms
@@ -185,28 +179,28 @@ fn part(rows: &mut Rows, range: std::ops::Range<usize>, sighted: &mut Sighted<'_
             && !effect[row].begun
         {
             comm[row] = key;
-            *valid |= C::Comm.bit();
+            found |= C::Comm.bit();
         }
+        *valid |= found;
     }
 }
 
 /// The columns of a block that show what its first or second descriptors refer to, as slices of one
 /// length: that the row is inside of one is then checked once for all.
-struct FileSlices<'a> {
+struct FileSlices<'a, const SECOND: bool> {
     valid: &'a mut [u64],
     effect: &'a mut [Effect],
     number: &'a mut [u32],
     path: &'a mut [u128],
     file: &'a mut [u64],
     file_type: &'a mut [u8],
-    second: bool,
 }
 
-impl<'a> FileSlices<'a> {
+impl<'a, const SECOND: bool> FileSlices<'a, SECOND> {
     #[inline(always)]
-    fn of(rows: &'a mut Rows, second: bool) -> Self {
+    fn of(rows: &'a mut Rows) -> Self {
         let len = rows.len;
-        let (number, path, file) = if second {
+        let (number, path, file) = if SECOND {
             (&mut rows.ofd2, &mut rows.path2, &mut rows.file2)
         } else {
             (&mut rows.ofd, &mut rows.path, &mut rows.file)
@@ -218,7 +212,6 @@ impl<'a> FileSlices<'a> {
             path: &mut path[..len],
             file: &mut file[..len],
             file_type: &mut rows.file_type[..len],
-            second,
         }
     }
 
@@ -228,7 +221,7 @@ impl<'a> FileSlices<'a> {
         if row >= self.valid.len() {
             return false;
         }
-        let (path_bit, file_bit, ofd_bit) = if self.second {
+        let (path_bit, file_bit, ofd_bit) = if SECOND {
             (C::Path2.bit(), C::File2.bit(), C::Ofd2.bit())
         } else {
             (C::Path.bit(), C::File.bit(), C::Ofd.bit())
@@ -236,10 +229,13 @@ impl<'a> FileSlices<'a> {
         let before = self.valid[row];
         let mut valid = before | ofd_bit;
         self.number[row] = description.number;
-        if !self.second {
+        if !SECOND
+            && let Some(known) = description.file_type
+        {
             let said = (before & C::FileType.bit() != 0).then(|| self.file_type[row]);
-            if let Some(file_type) = FileType::settled(description.file_type, said) {
-                self.file_type[row] = file_type;
+            if said.is_none_or(|said| said != known) {
+                let settled = FileType::settled(Some(known), said);
+                self.file_type[row] = settled.unwrap_or(known);
                 valid |= C::FileType.bit();
             }
         }
@@ -253,7 +249,7 @@ impl<'a> FileSlices<'a> {
         if let Some(id) = description.id {
             self.file[row] = id;
             valid |= file_bit;
-        } else if self.second {
+        } else if SECOND {
             self.effect[row].identify2 = false;
         } else {
             self.effect[row].identify = false;
@@ -266,7 +262,11 @@ impl<'a> FileSlices<'a> {
 /// Writes path, identity, type and number of a description into a row. To do so again changes
 /// nothing. Returns whether the row keeps a name that only its annotation gives.
 pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, second: bool) -> bool {
-    FileSlices::of(rows, second).show(row, description)
+    if second {
+        FileSlices::<true>::of(rows).show(row, description)
+    } else {
+        FileSlices::<false>::of(rows).show(row, description)
+    }
 }
 
 /// Writes the identity of a file that only an annotation names.

@@ -135,11 +135,13 @@ impl BlockRows<'_> {
     /// read.
     pub(crate) fn write_shown(&mut self, row: usize) {
         let Self { rows, side, text, model_columns: fill, .. } = self;
-        for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
-            if let Some(description) = fill.descriptions.get(shown.description as usize)
-                && model_columns::show(rows, row, description, shown.second)
-            {
-                model_columns::identify(rows, row, shown.second, text, &side.bytes);
+        for (second, shown) in [false, true].into_iter().zip(&fill.shown) {
+            for shown in shown.iter().rev().take_while(|shown| shown.row as usize == row) {
+                if let Some(description) = fill.descriptions.get(shown.description as usize)
+                    && model_columns::show(rows, row, description, second)
+                {
+                    model_columns::identify(rows, row, second, text, &side.bytes);
+                }
             }
         }
     }

@@ -63,7 +63,7 @@ impl Kernel {
         if self.tasks.guesses > 0 {
             return None;
         }
-        let (sight, comm) = self.tasks.shown_in_block(tid).filter(|(sight, _)| !sight.exited)?;
+        let (sight, comm) = self.tasks.live_in_block(tid)?;
         block.whose = Whose { task: sight.id, group: sight.group, comm };
         Some((sight.task, comm))
     }
@@ -284,8 +284,8 @@ impl Kernel {
             && (!annotated || begun || self.closed && open.agrees(block.rows.path[row]))
             && (!annotated || open.path.is_some())
         {
-            let shown = ShownFile { row: row as u32, description: open.description, second: false };
-            block.model_columns.shown.push(shown);
+            let shown = ShownFile { row: row as u32, description: open.description };
+            block.model_columns.shown[0].push(shown);
             return file;
         }
         self.show_first(task, row, block, file, begun)

@@ -105,7 +105,8 @@ impl Kernel {
         second: bool,
     ) {
         if let Some(description) = self.describe(block, file) {
-            block.model_columns.shown.push(ShownFile { row: row as u32, description, second });
+            let shown = ShownFile { row: row as u32, description };
+            block.model_columns.shown[usize::from(second)].push(shown);
         }
     }
 
