@@ -229,9 +229,7 @@ impl<'a, const SECOND: bool> FileSlices<'a, SECOND> {
         let before = self.valid[row];
         let mut valid = before | ofd_bit;
         self.number[row] = description.number;
-        if !SECOND
-            && let Some(known) = description.file_type
-        {
+        if !SECOND && let Some(known) = description.file_type {
             let said = (before & C::FileType.bit() != 0).then(|| self.file_type[row]);
             if said.is_none_or(|said| said != known) {
                 let settled = FileType::settled(Some(known), said);

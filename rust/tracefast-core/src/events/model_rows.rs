@@ -242,9 +242,12 @@ fn classify(
             let known = &mut known[task as usize % KNOWN];
             let doubtful = tasks_may_be_named && !named;
             // All of it, without branches: which rows are idle, a processor cannot predict.
-            let visited = (class != RowClass::Idle) | effect.begun | doubtful | (*known != task);
+            let visited = u64::from(class != RowClass::Idle)
+                | u64::from(effect.begun)
+                | u64::from(doubtful)
+                | u64::from(*known != task);
             *known = task;
-            word |= u64::from(visited) << (row % 64);
+            word |= visited << (row % 64);
         }
         *visits = word;
     }
@@ -268,9 +271,9 @@ fn class_of(effect: &Effect, valid: u64, closed: bool, details: &[Detail]) -> Ro
     let one = valid & (C::Fd.bit() | C::Fd2.bit()) == C::Fd.bit() && !closed;
     let named = effect.motion == Motion::None && !effect.identify;
     let resolved = effect.flags & open_flags::RESOLVED != 0;
-    let has = u8::from(one) * needs::ONE
-        | u8::from(named) * needs::NAMED
-        | u8::from(resolved) * needs::RESOLVED;
+    let has = (u8::from(one) * needs::ONE)
+        | (u8::from(named) * needs::NAMED)
+        | (u8::from(resolved) * needs::RESOLVED);
     let (class, needed) = if effect.detail == NO_DETAIL {
         CLASSES[effect.op as usize]
     } else {
