@@ -54,6 +54,8 @@ impl Kernel {
             model_rows.visit_all(0, own);
         }
         model_columns.rows = own;
+        // What is remembered of these files is seldom in the cache: to ask for all of it now takes
+        // less time than to wait for each.
         for &row in &model_rows.named {
             self.tasks.files.inodes.fetch(rows.file[row as usize]);
         }
