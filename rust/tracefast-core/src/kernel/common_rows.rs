@@ -63,7 +63,7 @@ impl Kernel {
         if self.tasks.guesses > 0 {
             return None;
         }
-        let (sight, comm) = self.tasks.live_in_block(tid)?;
+        let (sight, comm) = self.tasks.shown_in_block(tid).filter(|(sight, _)| !sight.exited)?;
         block.whose = Whose { task: sight.id, group: sight.group, comm };
         Some((sight.task, comm))
     }

@@ -13,8 +13,6 @@ struct Cached {
     /// that.
     block: u64,
     comm: Option<u32>,
-    /// The same as `block` for a task that has not exited.
-    live: u64,
     /// The last block whose rows have shown a task that had this entry before.
     before: u64,
 }
@@ -25,7 +23,7 @@ pub(crate) struct TaskCache([Cached; 64]);
 impl Default for TaskCache {
     fn default() -> Self {
         let sight = Sight::default();
-        Self([Cached { key: NOBODY, sight, block: 0, comm: None, live: 0, before: 0 }; 64])
+        Self([Cached { key: NOBODY, sight, block: 0, comm: None, before: 0 }; 64])
     }
 }
 
@@ -90,20 +88,11 @@ impl Tasks {
         (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
     }
 
-    /// The same of a task that has not exited.
-    #[inline]
-    pub(crate) fn live_in_block(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
-        let key = key(tid);
-        let near = &self.seen.0[TaskCache::at(key)];
-        (near.key == key && near.live == self.block).then_some((&near.sight, near.comm))
-    }
-
     /// Rows of the block at hand show the task from now on.
     pub(crate) fn show_in_block(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
         let sight = self.sight(tid);
         let near = &mut self.seen.0[TaskCache::at(key(tid))];
         (near.block, near.comm) = (self.block, comm);
-        near.live = if sight.exited { 0 } else { self.block };
         sight
     }
 
@@ -128,7 +117,7 @@ impl Tasks {
         let sight = Sight { task, id, group, exited: self.has_exited(task) };
         let near = &mut self.seen.0[TaskCache::at(key)];
         let before = if near.block == self.block { self.block } else { near.before };
-        *near = Cached { key, sight, block: 0, comm: None, live: 0, before };
+        *near = Cached { key, sight, block: 0, comm: None, before };
         sight
     }
 }
